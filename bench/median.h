@@ -7,7 +7,7 @@
 
 namespace millrace::bench {
 
-// Of an even number of values the larger one in the middle. There must be one at least.
+// The median; of an even number of values the larger one in the middle. There must be one at least.
 inline double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::ranges::nth_element(values, middle);

@@ -1,4 +1,4 @@
-// What single calls of the NRT face cost the thread that makes them.
+// Measures the cost of single calls of the NRT face to the thread that makes them.
 #pragma once
 
 namespace millrace::bench {

@@ -1,4 +1,4 @@
-// What a benchmark needs of the NRT face: a runtime, a model on it, and tensors for an execution.
+// The NRT objects that a benchmark needs: a runtime, a model on it, and tensors for an execution.
 #pragma once
 
 #include <cstddef>

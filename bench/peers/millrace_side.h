@@ -15,7 +15,7 @@
 
 namespace millrace::bench {
 
-// What became of requests that arrived at random.
+// The result of serving requests that arrive at random.
 struct Served {
   std::vector<int64_t> arrivals_ns;  // since the start
   double p99_ms = 0;                 // of the times from an arrival to its completion

@@ -30,7 +30,7 @@ class Requests {
   explicit Requests(std::span<const int64_t> arrivals_ns)
       : arrivals_ns_(arrivals_ns), latencies_ms_(arrivals_ns.size()) {}
 
-  // By the thread of each server.
+  // Runs on the thread of each server.
   Status serve(OrtSession& session) {
     for (size_t i = next_++; i < arrivals_ns_.size(); i = next_++) {
       const int64_t arrival_ns = start_ns_ + arrivals_ns_[i];

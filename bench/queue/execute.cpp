@@ -1,4 +1,4 @@
-// What a synchronous execute costs when there is nothing, or next to nothing, to compute.
+// Measures a synchronous execute when there is nothing, or next to nothing, to compute.
 //
 //   unit                 queue::Unit::execute with an empty task; the lane sleeps at the beginning
 //   unit/after_submit    the same; the lane is awake at the beginning, looking for more

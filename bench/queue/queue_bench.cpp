@@ -1,5 +1,5 @@
-// What the queue itself costs, beside peers in the same run: a mutex and condition variables, a
-// bare futex, boost::asio, io_uring and ONNX Runtime. Each family of benchmarks is one source.
+// Measures the cost of the queue itself, beside peers in the same run: a mutex and condition
+// variables, a bare futex, boost::asio, io_uring and ONNX Runtime. Each family is one source file.
 //
 //   queue_bench                                     everything, two to three minutes
 //   queue_bench --benchmark_filter=round_trip       one family
@@ -17,7 +17,7 @@
 #include "bench/queue/report.h"
 
 int main(int argc, char** argv) {
-  // Before the caller's own flags, which take precedence: the last of equal flags counts.
+  // They come before the caller's own flags, which take precedence: the last of equal flags counts.
   char repetitions[] = "--benchmark_repetitions=5";
   char alternating[] = "--benchmark_enable_random_interleaving=true";
   char minimum[] = "--benchmark_min_time=0.2";

@@ -31,7 +31,7 @@ class MedianReporter final : public benchmark::BenchmarkReporter {
     std::string skipped;  // why it did not run; else empty
     Counters counters;
   };
-  // Where it was registered: the repetitions come in random order.
+  // Place in the order of registration: the repetitions come in random order.
   using Position = std::pair<int64_t, int64_t>;
 
   static void print_line(const Benchmark& benchmark);

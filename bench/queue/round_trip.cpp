@@ -1,4 +1,4 @@
-// From submit until the waiter resumes, one job at a time.
+// Measures the time from submit until the waiter resumes, one job at a time.
 //
 //   spinning   lane and waiter spin and never sleep
 //   parked     neither spins: the submitter wakes the lane, the lane wakes the waiter

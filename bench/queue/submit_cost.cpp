@@ -1,4 +1,4 @@
-// What a submit costs the submitter while the worker is awake. Submits in bursts that fit the queue
+// Measures the submitter's cost while the worker is awake. Submits in bursts that fit the queue
 // and lets the worker catch up between them, so that the time is that of accepted submits alone.
 #include <benchmark/benchmark.h>
 

@@ -28,7 +28,7 @@ struct Size {
 constexpr Size kSizes[] = {{4 << 10, 500, 1.5}, {64 << 10, 200, 0}, {16 << 20, 3, 1.1}};
 constexpr int kRounds = 15;
 
-// What rank 0 has measured of one size, by round.
+// Times that rank 0 has measured for one size, by round.
 struct Times {
   std::vector<double> ours, gloo;  // microseconds for each call
 };

@@ -1,4 +1,4 @@
-// Where the ranks of a benchmark meet.
+// The address at which the ranks of a benchmark meet.
 #pragma once
 
 #include <string>

@@ -3,9 +3,9 @@
 
 namespace millrace::bench {
 
-// What nrta_cc_prepare and nrta_cc_schedule cost their caller, and what a request allocates.
+// Measures nrta_cc_prepare and nrta_cc_schedule for their caller, and allocations of a request.
 void report_requests();
-// How well all-reduces hide behind executions, with times that are injected.
+// Measures how well all-reduces overlap with executions, with times that are injected.
 void report_overlap();
 
 }  // namespace millrace::bench

@@ -1,4 +1,4 @@
-// What binding tensors through the VART-ML face costs over the native API, where nothing is copied.
+// Measures binding tensors through the VART-ML face against the native API; nothing is copied.
 #pragma once
 
 #include <string>

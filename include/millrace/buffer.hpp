@@ -18,7 +18,7 @@
 
 namespace millrace {
 
-// Where memory that can be exported comes from.
+// Source of memory that can be exported.
 //
 //   kMemfd    the system's memory, which other processes can map; the default
 //   kUdmabuf  the same, as a dma-buf, which devices of this machine can use, too: /dev/udmabuf
@@ -31,8 +31,8 @@ class Buffer {
   Buffer() noexcept = default;
 
   // New memory, page aligned, zero-filled, exportable as a file descriptor. kInvalidArgument for
-  // size 0, kOutOfMemory when the memory cannot be had. It comes from where MILLRACE_SHARED_MEMORY
-  // says (memfd, udmabuf, dma_heap): kInvalidArgument when that is none of these.
+  // size 0, kOutOfMemory if there is not enough memory. MILLRACE_SHARED_MEMORY names its source
+  // (memfd, udmabuf, dma_heap): kInvalidArgument if it names none of these.
   static Result<Buffer> allocate(size_t bytes);
   // The same from that source; kUnsupported, with the device node and the system's reason, when the
   // process may not use it. Nothing else is taken instead.
@@ -58,7 +58,7 @@ class Buffer {
   size_t size() const noexcept { return size_; }
   // False for an import whose descriptor was opened read only.
   bool writable() const noexcept { return writable_; }
-  // As many elements of T as fit. Requirement: data() is aligned for T.
+  // The memory as elements of T, as many as fit. Requirement: data() is aligned for T.
   template <class T>
   std::span<T> span() const noexcept {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -113,14 +113,14 @@ struct TensorArg {
   View view = View::kCpu;
   bool writable = false;
   std::shared_ptr<const void> owner;  // of the memory; empty where the caller keeps it
-  // Of a tensor with open dimensions (ViewInfo::is_open). An input's: the dimensions in this job,
-  // read by the call that takes this; the memory has at least what they take, and may be null where
-  // that is nothing. An output's: where the job writes the dimensions, before its completion is
-  // visible, and which must stay valid until then; null: nowhere. The memory of an output may have
-  // any size: where the result does not fit, the job fails with kInvalidArgument, says how many
-  // bytes it takes, and writes the dimensions all the same, so that the caller can submit again
-  // with more. The rank is 0 where a job fails before the dimensions are known.
-  // Of another tensor an input's must be the model's, and an output's is written by the call.
+  // For a tensor with open dimensions (ViewInfo::is_open). For an input, it has the dimensions in
+  // this job, read by the call that takes it; the memory must have at least what they take, and may
+  // be null if that is nothing. For an output, the job writes the dimensions before its completion
+  // is visible, so it must stay valid until then; null: they are not written. The memory of an
+  // output may have any size: if the result does not fit, the job fails with kInvalidArgument, says
+  // how many bytes it takes, and still writes the dimensions, so that the caller can submit again
+  // with more. The rank is 0 if a job fails before the dimensions are known.
+  // For other tensors, an input's shape must be the model's; an output's is written by the call.
   TensorShape* shape = nullptr;
 };
 

@@ -34,7 +34,7 @@ class Device {
   //   "null"   completes every job at once and leaves the outputs as they are: measures the runtime
   //   "faulty-cpu", "faulty-null"   the same with injected faults, for tests (docs/devices.md)
   //   any other NAME   the plugin libmillrace-NAME.so
-  // Where the environment variable MILLRACE_FAULTS is set, for example to "fail=3", it is the
+  // If the environment variable MILLRACE_FAULTS is set, for example to "fail=3", it is the
   // device with fault injection in front of it. kNotFound when there is none, kUnsupported when the
   // plugin does not fit this library, kInvalidArgument when the name or the variable makes no
   // sense.
@@ -66,7 +66,7 @@ class Device {
   Result<Unit> create_unit(UnitOptions options = {});
 
   const std::string& name() const noexcept;
-  // What computes, and in which version; human-readable.
+  // A human-readable text that says what computes, and in which version.
   const std::string& description() const noexcept;
   // Threads that run jobs now.
   uint32_t lanes() const noexcept;

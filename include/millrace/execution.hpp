@@ -13,7 +13,7 @@ namespace millrace {
 using Deadline = std::chrono::steady_clock::time_point;
 inline constexpr Deadline kNoDeadline = Deadline::max();
 
-// What submit() does when `depth` requests of the unit are not completed.
+// Policy of submit() when `depth` requests of the unit are not completed.
 enum class WhenFull : uint8_t {
   kFail,            // QUEUE_FULL; nothing has changed
   kBlock,           // waits for room, up to the request's own deadline
@@ -25,7 +25,7 @@ enum class WhenFull : uint8_t {
 // The order in which callbacks are delivered.
 enum class CallbackOrder : uint8_t { kSubmission, kCompletion };
 
-// How an execution unit is made.
+// Options of an execution unit.
 struct UnitOptions {
   std::string name{};  // for messages and logs
   uint32_t depth = 2;  // jobs accepted and not completed, 1 to 65,536
@@ -33,7 +33,7 @@ struct UnitOptions {
   // Differ only where jobs are removed: in the order of submission the callback of a removed
   // job waits for those of the jobs before it.
   CallbackOrder callback_order = CallbackOrder::kSubmission;
-  // How long wait looks for the completion before it sleeps; adapts downwards while looking does
+  // Time that wait looks for the completion before it sleeps; adapts downwards while looking does
   // not pay. Zero sleeps at once. Longer saves the wake-up (tens of microseconds on virtual
   // machines) at the price of a busy core for that long per wait.
   std::chrono::nanoseconds wait_spin = std::chrono::microseconds(20);
@@ -42,11 +42,11 @@ struct UnitOptions {
   // Zero: never. Time in the queue does not count. The environment variable MILLRACE_WATCHDOG, if
   // it is set, for example to "10s", shortens it.
   std::chrono::nanoseconds watchdog{0};
-  // After a job hung or its device failed. False: the unit is degraded, every job in it and every
-  // later one fails with kUnitDegraded until reset(). True: the unit goes on with the jobs behind
-  // it, which had not started.
+  // Behaviour after a job hung or its device failed. False: the unit is degraded, every job in it
+  // and every later one fails with kUnitDegraded until reset(). True: the unit goes on with the
+  // jobs behind it, which had not started.
   bool auto_reset = false;
-  // How long close waits for a running job that makes no progress before it is given up; never
+  // Time that close waits for a running job that makes no progress before it is given up; never
   // longer than the watchdog does. None: as long as the watchdog, or 10 s without one. A close that
   // takes long logs what it waits for.
   std::optional<std::chrono::nanoseconds> close_patience{};
@@ -58,8 +58,8 @@ enum class UnitState : uint8_t {
   kResetting,  // a request that hung is being given up; those behind it will run
 };
 
-// What jobs did outside of the memory that they were given: a tensor in a view that the device does
-// not take is converted, into memory of the library before the job or out of it afterwards.
+// Counts the conversions of jobs. A tensor in a view that the device does not take is converted,
+// into memory of the library before the job or out of it afterwards.
 // Nothing else is copied between the caller and the device. (The copies of MILLRACE_STRICT_SYNC,
 // which stand for those of a board, do not count.)
 struct BoundaryConversions {
@@ -69,7 +69,7 @@ struct BoundaryConversions {
   friend bool operator==(const BoundaryConversions&, const BoundaryConversions&) = default;
 };
 
-// What cancel() came to.
+// The outcome of cancel().
 enum class CancelOutcome : uint8_t {
   kRemoved,  // the request never started: it completed with CANCELLED, its outputs are untouched
   kStopped,  // it had started and completed with CANCELLED: its outputs are undefined

@@ -97,7 +97,7 @@ class Job {
   std::atomic<bool> collected_{false};
 };
 
-// What co_await works with; made by Job::operator co_await.
+// The awaiter that co_await works with; made by Job::operator co_await.
 class Job::Awaiter {
  public:
   ~Awaiter();

@@ -1,4 +1,4 @@
-// What the inputs and outputs of a model look like in memory.
+// The memory layout of a model's inputs and outputs.
 //
 // Every tensor has a CPU view, which is the tensor as the model declares it, and most have an HW
 // view, which is the device's native form of the same values. A job may bind either; memory in the

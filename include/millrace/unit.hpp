@@ -52,8 +52,8 @@ struct JobArgs {
   // variable MILLRACE_STRICT_ZERO_COPY=1, where it is set when the model is loaded, does the same
   // for all jobs of that model.
   bool strict_zero_copy = false;
-  // Where the job reports what it converted, before its completion is visible; must stay valid
-  // until then. Null: nowhere.
+  // The job reports here what it converted, before its completion is visible; must stay valid
+  // until then. Null: no report.
   BoundaryConversions* conversions = nullptr;
 };
 

@@ -1,5 +1,5 @@
-// What the vendor's driver and its runtime share: of that, the software NPU has the transfers of a
-// batch.
+// The interface that the vendor's driver and its runtime share. The software NPU has only the
+// transfers of a batch from it.
 #ifndef NDL_NEURON_DRIVER_SHARED_H
 #define NDL_NEURON_DRIVER_SHARED_H
 

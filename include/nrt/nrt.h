@@ -50,7 +50,7 @@ typedef enum {
   NRT_TENSOR_PLACEMENT_VIRTUAL = 2  // for old programs; as HOST
 } nrt_tensor_placement_t;
 
-// What calls nrt_init. A label only.
+// The framework that calls nrt_init. A label only.
 typedef enum {
   NRT_FRAMEWORK_TYPE_INVALID = 0,
   NRT_FRAMEWORK_TYPE_NO_FW = 1,
@@ -274,7 +274,7 @@ NRT_STATUS nrt_load_collectives(const void* neff_bytes, size_t size, int32_t vnc
 // Ends the handle. Pending requests of the model still run; its memory is freed after the last one.
 NRT_STATUS nrt_unload(nrt_model_t* model);
 
-// How many cores the model takes: 1. Both exist for old programs.
+// The number of cores that the model takes: 1. Both exist for old programs.
 NRT_STATUS nrt_get_model_nc_count(const nrt_model_t* model, uint32_t* nc_count);
 NRT_STATUS nrt_get_model_vnc_count(const nrt_model_t* model, uint32_t* vnc_count);
 

@@ -125,7 +125,7 @@ NRT_STATUS nrta_tensor_copy(nrt_tensor_t* src, uint64_t src_offset, nrt_tensor_t
 
 // ---- Execution: the COMPUTE unit of the model's core, queue 0 ----
 
-// As nrt_execute, whose rules for tensor sets hold. Running longer than NEURON_RT_EXEC_TIMEOUT
+// Like nrt_execute, whose rules for tensor sets hold. Running longer than NEURON_RT_EXEC_TIMEOUT
 // seconds completes the request with NRT_TIMEOUT and degrades the unit.
 NRT_STATUS nrta_execute_schedule(nrt_model_t* model, const nrt_tensor_set_t* input,
                                  nrt_tensor_set_t* output, int queue, NRT_STATUS* ret,

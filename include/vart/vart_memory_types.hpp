@@ -7,7 +7,7 @@
 
 namespace vart {
 
-// What the host will do with mapped bytes.
+// The accesses that the host will make to mapped bytes.
 enum class DataMapFlags { NONE = 0, READ = 1, WRITE = 2 };
 
 //   XRT      memory of the device, shareable as a file descriptor

@@ -31,8 +31,8 @@ class MetaConvert {
   // value, for text that is no JSON object, a wrong type, and a value out of range.
   MetaConvert(InferResultType type, std::string& json_data, std::shared_ptr<Device> device);
 
-  // What to draw for `root` and all results below it: a box and its label for a detection, a line
-  // of text for each class of a classification, and half transparent rectangles for a segmentation.
+  // Returns what to draw for `root` and all results below it: a box and its label for a detection,
+  // a line of text for each class of a classification, half transparent boxes for a segmentation.
   // Never nullptr. The shapes and their texts are independent of this object and of the results.
   // Throws std::invalid_argument when `root` is null.
   std::shared_ptr<OverlayShapeInfo> prepare_overlay_meta(std::shared_ptr<InferResult> root);

@@ -45,7 +45,7 @@ enum class DataType {
   UINT64
 };
 
-// How elements lie in memory. The plain layouts are dense in the order of their letters. HCWNC{B}
+// Layout of elements in memory. The plain layouts are dense in the order of their letters. HCWNC{B}
 // holds channels in blocks of B, shape [H, ceil(C / B), W, N, B], with zero in the lanes past the
 // last channel. GENERIC comes with an order (see NpuTensorInfo). The rest is declared because the
 // API has it; no tensor of this implementation uses it.
@@ -72,7 +72,7 @@ enum class MemoryLayout {
   GENERIC
 };
 
-// What the pointer given to, or got from, an NpuTensor means.
+// The meaning of the pointer that is given to, or got from, an NpuTensor:
 //   XRT_BO                a buffer object, as allocate_npu_tensor makes them: `xrt::bo*`
 //   DMA_FD                a file descriptor of shareable memory: `int*`
 //   USER_POINTER_CMA      the caller's memory, physically contiguous on a board
@@ -107,7 +107,7 @@ std::string_view to_string(Enum value) noexcept {
   return npu_detail::name_of(value);
 }
 
-// What one view of one tensor looks like, for one frame. Plain data.
+// The description of one view of one tensor, for one frame. Plain data.
 struct NpuTensorInfo {
   std::string name;  // the same in both views
   DataType data_type = DataType::UNKNOWN;

@@ -63,11 +63,11 @@ class PreProcess {
   // zeros for what a failure prevented.
   void process(std::vector<PreProcessOp>& ops, std::vector<PreProcessOpRes>& results);
 
-  // What an input frame of that size and format has to look like: without padding. Throws
-  // std::invalid_argument where there can be none.
+  // Describes an input frame of that size and format in `vinfo`: without padding. Throws
+  // std::invalid_argument if there can be none.
   void get_input_vinfo(int32_t height, int32_t width, VideoFormat format, VideoInfo& vinfo);
-  // What an output frame has to look like, by the info set last: exactly its width, height and
-  // colour_format, without padding. Valid until the next call. Throws std::invalid_argument where
+  // The description of an output frame, by the info set last: exactly its width, height and
+  // colour_format, without padding. Valid until the next call. Throws std::invalid_argument if
   // there can be none, as before a size was set.
   const VideoInfo& get_output_vinfo();
 

@@ -56,7 +56,7 @@ struct PreProcessOp {
   VideoFrame* out_frame = nullptr;
 };
 
-// How pixels of the input frame became pixels of the output frame, the model's input:
+// The mapping of pixels of the input frame to pixels of the output frame, the model's input:
 //
 //   model_x = (frame_x - crop_x) * scale_x + pad_x
 //   model_y = (frame_y - crop_y) * scale_y + pad_y
@@ -74,7 +74,7 @@ struct PreProcessTypeMeta {
   float pad_y = 0;
 };
 
-// What was done for one PreProcessOp.
+// The result of one PreProcessOp.
 struct PreProcessOpRes {
   PreProcessTypeMeta type_meta;
 };

@@ -52,7 +52,7 @@ inline constexpr bool names_runner_enum =
     std::is_same_v<Enum, RoundingMode> || std::is_same_v<Enum, StatusCode>;
 }  // namespace npu_detail
 
-// As for the enums of vart_npu_tensor.hpp.
+// A template for the same reason as to_string in vart_npu_tensor.hpp.
 template <class Enum, std::enable_if_t<npu_detail::names_runner_enum<Enum>, int> = 0>
 std::string_view to_string(Enum value) noexcept {
   return npu_detail::name_of(value);
@@ -65,7 +65,7 @@ struct QuantParameters {
   RoundingMode rounding_mode = RoundingMode::UNKNOWN;  // UNKNOWN rounds to nearest even
 };
 
-// What execute_async gives, and what a callback gets: there, the status is the job's final one.
+// The result of execute_async; callbacks get one, too, in which the status is the job's final one.
 struct JobHandle {
   JobHandle() noexcept = default;
   JobHandle(StatusCode code, uint32_t id) noexcept : status(code), job_id(id) {}
@@ -167,7 +167,7 @@ class Runner {
   // job is complete.
   virtual JobHandle execute_async(const std::vector<std::vector<NpuTensor>>& inputs,
                                   std::vector<std::vector<NpuTensor>>& outputs) noexcept = 0;
-  // And calls `callback`, if it is not empty, once, when the job is complete.
+  // The same, and calls `callback`, if it is not empty, once, when the job is complete.
   virtual JobHandle execute_async(const std::vector<std::vector<NpuTensor>>& inputs,
                                   std::vector<std::vector<NpuTensor>>& outputs,
                                   ExecuteAsyncCallback callback) noexcept = 0;

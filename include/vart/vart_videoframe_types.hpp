@@ -73,7 +73,7 @@ struct VideoAlignment {
   uint32_t stride_align[VART_VIDEO_MAX_PLANES];
 };
 
-// What a picture looks like.
+// The size, format and memory layout of a picture.
 struct VideoInfo {
   int32_t width;
   int32_t height;

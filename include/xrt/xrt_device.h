@@ -22,7 +22,7 @@ class device {
  public:
   device() = default;
   explicit device(unsigned int index);
-  // By a name, as a bus address is one.
+  // Opens the device with that name, such as a bus address.
   explicit device(const std::string& bdf);
 
   // Makes the program known and gives its identifier, with which kernels and contexts are made.
@@ -31,7 +31,7 @@ class device {
   uuid register_xclbin(const xclbin& program);
   uuid load_xclbin(const xclbin& program);
   uuid load_xclbin(const std::string& filename);
-  // Of the program that was loaded last; null where there was none.
+  // The identifier of the program that was loaded last; null if there was none.
   uuid get_xclbin_uuid() const;
   // Whether the program was loaded or registered.
   bool has_xclbin(const uuid& id) const;

@@ -14,7 +14,7 @@ namespace xrt {
 class uuid {
  public:
   uuid() = default;
-  // From text such as "6aa4bbb5-0c1b-4f6c-8d2a-0f6f1c2f9a01", with or without hyphens.
+  // Reads text such as "6aa4bbb5-0c1b-4f6c-8d2a-0f6f1c2f9a01", with or without hyphens.
   // std::invalid_argument for other texts; an empty one is null.
   explicit uuid(const std::string& text);
   explicit uuid(const std::array<unsigned char, 16>& bytes) : bytes_(bytes) {}

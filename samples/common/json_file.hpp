@@ -25,7 +25,7 @@ std::optional<bool> bool_value(const Json& object, const std::string& key);
 std::optional<int64_t> integer_value(const Json& object, const std::string& key, int64_t lowest,
                                      int64_t highest);
 std::optional<float> number_value(const Json& object, const std::string& key);  // finite
-// Of a list, which is empty where the key is not there.
+// The elements of a list; empty if the key is not there.
 std::vector<float> number_list(const Json& object, const std::string& key);
 
 // The same for a key that has to be there.

@@ -33,7 +33,7 @@ class ModelJob {
   const std::vector<double>& milliseconds() const { return milliseconds_; }  // of every run
   double total_ms() const;
   double average_ms() const { return total_ms() / static_cast<double>(milliseconds_.size()); }
-  // Where the outputs are, for the summary.
+  // Location of the outputs, for the summary.
   const std::string& output_location() const { return output_location_; }
 
  private:
@@ -48,11 +48,11 @@ class ModelJob {
   std::string output_location_;
 };
 
-// What the programs end with, as a table: every job with one of its times, under that heading.
+// Prints the table at the end of a program: every job with one of its times, under that heading.
 void print_summary(const std::vector<std::unique_ptr<ModelJob>>& jobs,
                    const std::string& time_heading, double (ModelJob::*time)() const);
 
-// With --benchmark the times of every job, as a table.
+// Prints the times of every job as a table, for --benchmark.
 void print_performance(const std::vector<std::unique_ptr<ModelJob>>& jobs);
 
 }  // namespace samples

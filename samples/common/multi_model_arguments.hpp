@@ -14,11 +14,11 @@ struct MultiModelArguments {
   int log_level = 2;  // 0 errors, 1 and warnings, 2 and information
 };
 
-// Empty after --help, which it prints. Throws std::runtime_error, or an exception of the option
-// parser, for a command line that makes no sense.
+// Returns nothing after --help, which it prints. Throws std::runtime_error, or an exception of the
+// option parser, for a command line that makes no sense.
 std::optional<MultiModelArguments> parse_multi_model_arguments(int argc, char** argv);
 
-// What the programs say on the way, as far as --log-level asks for it: information on standard
+// Progress messages, as far as --log-level asks for them: information on standard
 // output, warnings on standard error.
 void log_info(const MultiModelArguments& arguments, const std::string& message);
 void log_warning(const MultiModelArguments& arguments, const std::string& message);

@@ -1,4 +1,4 @@
-// What a program writes is complete, or the program says that it is not. All functions throw
+// Writes files that are complete, or the program says that they are not. All functions throw
 // std::runtime_error that names the file.
 #pragma once
 
@@ -16,7 +16,7 @@ class OutputFile {
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  // What fails here is reported by commit().
+  // Failures to write are reported by commit().
   std::ostream& stream() { return stream_; }
   void commit();
 

@@ -139,7 +139,7 @@ double frames_per_second(size_t frames, Pass pass) {
   return static_cast<double>(frames) / seconds.count();
 }
 
-// What was printed may still wait in a buffer.
+// Writes the rest of standard output, which may still wait in a buffer.
 void check_printed() {
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
     throw std::runtime_error("cannot write to standard output");

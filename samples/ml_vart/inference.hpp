@@ -1,4 +1,4 @@
-// What ml_vart does with a model: rows of the input files, batch by batch, through execute, and
+// Runs the model for ml_vart: rows of the input files, batch by batch, through execute, and
 // outputs into files.
 #pragma once
 

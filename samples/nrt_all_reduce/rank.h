@@ -1,4 +1,4 @@
-// What each process of the sample does.
+// The work of each process of the sample.
 #pragma once
 
 #include <stdbool.h>

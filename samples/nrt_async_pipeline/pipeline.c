@@ -22,7 +22,7 @@ typedef struct {
   nrta_seq_t completed;  // all requests up to here have completed
 } unit;
 
-// What one of the slots of the pipeline is doing: the item in it, and its request.
+// State of one of the slots of the pipeline: the item in it, and its request.
 typedef struct {
   const tensor_group* group;
   stage stage;
@@ -47,7 +47,7 @@ static bool open_units(pipeline* p) {
   for (unit* u = p->units; u < p->units + STAGES; ++u) {
     u->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (u->event < 0) return perror("Error: eventfd"), false;
-    // Before anything is scheduled, so that no completion is missed.
+    // The event is registered before anything is scheduled, so that no completion is missed.
     if (!succeeded(nrta_event_register_xu_completion(CORE, u->xu, u->queue, u->event),
                    "nrta_event_register_xu_completion"))
       return false;
@@ -90,7 +90,7 @@ static bool schedule_stage(const pipeline* p, slot* at) {
                    "nrta_execute_schedule");
 }
 
-// What became of the stage's requests, which have completed.
+// Checks the results of the stage's requests, which have completed.
 static bool check_stage(const slot* at) {
   static const char* const names[STAGES] = {"a write", "an execution", "a read"};
   const size_t count = at->stage == EXECUTE ? 1 : at->group->count;

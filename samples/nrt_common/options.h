@@ -3,10 +3,10 @@
 
 #include <stdbool.h>
 
-// The next option, as of getopt() with `letters`, among them h, which --help stands for, too; -1
-// behind the last one.
+// Returns the next option, like getopt() with `letters`, among them h, for which --help stands,
+// too; -1 behind the last one.
 int next_option(int argc, char** argv, const char* letters);
-// What is left behind the options: one argument. Complains on standard error about anything else.
+// Takes the one argument behind the options. Complains on standard error about anything else.
 bool parse_model(int argc, char** argv, const char** model);
 // A whole number from 1 on; complains on standard error about anything else.
 bool parse_count(const char* text, char option, long* count);

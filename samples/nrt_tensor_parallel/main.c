@@ -29,7 +29,7 @@ typedef struct {
   char** archives;  // by rank
 } arguments;
 
-// What a rank tells the parent.
+// The result that a rank sends to the parent.
 typedef struct {
   unsigned long hash;     // of the outputs of the last executions
   double one_ms, two_ms;  // per execution, with one and with two in flight

@@ -24,7 +24,7 @@
 
 namespace {
 
-// As many jobs as the runner takes at once (option max_concurrent_runs): none is ever refused.
+// There are as many jobs as the runner takes at once (max_concurrent_runs): none is ever refused.
 constexpr std::size_t kSlots = 2;
 
 struct Slot {

@@ -8,8 +8,8 @@
 
 namespace samples {
 
-// What a frame takes whose strides and elevations are set, as get_input_vinfo and get_output_vinfo
-// set them.
+// Size of a frame in bytes. Its strides and elevations are set, as get_input_vinfo and
+// get_output_vinfo set them.
 size_t bytes_of(const vart::VideoInfo& info);
 
 // All of a frame.

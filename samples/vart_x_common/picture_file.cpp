@@ -10,7 +10,7 @@
 namespace samples {
 namespace {
 
-// Of a JPEG without its end marker the decoder would fill the rest with grey. Segments are skipped
+// True if a JPEG lacks its end marker: a decoder would fill the rest with grey. Skips segments
 // by their length, since they may hold a thumbnail with an end marker of its own; behind the end
 // marker of the picture a file may have anything, such as the film of a motion photo.
 bool is_cut_off(const std::string& bytes) {

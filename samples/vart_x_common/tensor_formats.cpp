@@ -11,7 +11,7 @@ using vart::DataType;
 using vart::MemoryLayout;
 using vart::VideoFormat;
 
-// Of one layout and order of channels: the formats for 8 bits, BF16, FP16 and FLOAT32; UNKNOWN
+// The formats of one layout and order of channels, for 8 bits, BF16, FP16 and FLOAT32; UNKNOWN
 // where there is none.
 struct Formats {
   VideoFormat eight_bit, bf16, fp16, float32;
@@ -53,7 +53,7 @@ constexpr BothOrders kPacked{
                            std::string(vart::to_string(info.data_type)) + "): " + reason);
 }
 
-// Where the rows and columns stand in the shape, and in which formats pixels may be.
+// The positions of height and width in the shape, and the formats that pixels may have.
 struct Arrangement {
   size_t height_at, width_at;
   const BothOrders* formats;

@@ -1,4 +1,4 @@
-// Which pictures and which results a model's tensors are. All functions throw std::runtime_error
+// The pictures and the results that a model's tensors are. All functions throw std::runtime_error
 // that names the tensor.
 #pragma once
 
@@ -30,7 +30,7 @@ struct PictureFormat {
 PictureFormat picture_format(const vart::Runner& runner, const vart::NpuTensorInfo& input,
                              std::optional<vart::VideoFormat> wanted = std::nullopt);
 
-// What preprocessing is told so that it makes this picture. `info` has the means and scales of the
+// Tells preprocessing to make this picture. `info` has the means and scales of the
 // network; `factor` replaces the quantisation of the tensor.
 vart::PreProcessInfo preprocess_info(const PictureFormat& picture, vart::PreProcessInfo info,
                                      std::optional<float> factor = std::nullopt);

@@ -1,4 +1,4 @@
-// Where things are on a board, and how to name other places on machines without one.
+// The locations of files and devices on a board, and how to name others on machines without one.
 #pragma once
 
 #include <cstdint>

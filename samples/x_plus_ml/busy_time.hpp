@@ -16,7 +16,7 @@ class BusyTime {
     if (--under_way_ == 0) total_ += Clock::now() - since_;
   }
 
-  // What has been counted since the last call, in milliseconds. Nothing is under way.
+  // Milliseconds that have been counted since the last call. Requirement: nothing is under way.
   double take_milliseconds() {
     const std::lock_guard<std::mutex> lock(mutex_);
     const double milliseconds = total_.count();

@@ -26,7 +26,7 @@
 #include "vart/vart_videoframe.hpp"
 #include "vart_x_common/tensor_formats.hpp"
 
-// What one frame has at one model; used again for later frames.
+// The objects of one frame at one model; used again for later frames.
 struct ModelFrame {
   std::unique_ptr<vart::VideoFrame> input;
   std::vector<std::vector<vart::NpuTensor>> inputs, outputs;  // a batch of one

@@ -53,18 +53,18 @@ class Pipeline {
   // Takes all frames of the input through the stages. Says on standard error why a frame failed.
   RunReport run(Input& input, const Deliver& deliver);
 
-  // How long read, preprocess, inference or postprocess takes for `frames` frames while no other
-  // stage works, in milliseconds. After a run in which every frame of the pipeline was used and
-  // none failed; `input` has so many frames.
+  // Returns the time, in milliseconds, that read, preprocess, inference or postprocess takes for
+  // `frames` frames while no other stage works. Requirements: every frame of the pipeline was used
+  // in a run in which none failed, and `input` has so many frames.
   double run_alone(Stage stage, std::size_t frames, Input& input);
 
-  // How many frames are on the way at most.
+  // The largest number of frames that are under way.
   std::size_t size() const { return frames_.size(); }
   const std::vector<std::unique_ptr<Model>>& models() const { return models_; }
 
  private:
   struct Run;
-  // What a stage does with one frame; false: there are no more.
+  // The work of a stage on one frame; returns false if there are no more.
   using Step = std::function<bool(Frame&)>;
   Step step_of(Stage stage, Run& run);
   void serve_all(Run& run);           // until the last frame has passed the last stage

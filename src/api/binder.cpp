@@ -9,7 +9,7 @@
 namespace millrace::api {
 namespace {
 
-// What Executor::check cannot see: how much memory there is, and whether it may be written.
+// Checks what Executor::check cannot see: the size of the memory, and whether it may be written.
 Status check_memory(std::span<const TensorArg> args, const std::vector<TensorInfo>& infos,
                     const char* what, bool written) {
   auto info = infos.begin();
@@ -26,7 +26,7 @@ Status check_memory(std::span<const TensorArg> args, const std::vector<TensorInf
   return {};
 }
 
-// Calls visit(arg, info) for what states a shape although it is static.
+// Calls visit(arg, info) for every static tensor for which the caller states a shape.
 template <class Visit>
 void for_each_static_shape(std::span<const TensorArg> args, const std::vector<TensorInfo>& infos,
                            Visit&& visit) {
@@ -108,7 +108,7 @@ void Binder::append(std::span<const TensorArg> args) {
   }
 }
 
-// Where the shape of a static tensor is stated, that is settled here.
+// Open tensors get the stated shape; add() itself settles the stated shapes of static tensors.
 void Binder::append_open(std::span<const TensorArg> args, const std::vector<TensorInfo>& infos) {
   for (size_t i = 0; i < args.size(); ++i) {
     const bool open = !infos.empty() && infos[i % infos.size()].cpu.is_open;

@@ -49,12 +49,12 @@ class Binder {
     std::vector<runtime::TensorBinding> tensors;  // without their owners
     std::vector<Bound> jobs;
     std::vector<runtime::OpenTensor> open;  // of the jobs whose model has open tensors
-    // Of the job for which bindings() was called last. Filled again and again, since g++ clears a
-    // new one by a slow instruction.
+    // Bindings of the job for which bindings() was called last. The object is filled again and
+    // again, since g++ clears a new one by a slow instruction.
     runtime::JobBindings bindings;
   };
-  // Of the job that was added as number `index`, in the storage: valid until the next call, also
-  // one that add or fill makes.
+  // Bindings of the job that was added as number `index`, in the storage: valid until the next
+  // call, also one that add or fill makes.
   const runtime::JobBindings& bindings(size_t index) const noexcept;
   void append(std::span<const TensorArg> args);
   void append_open(std::span<const TensorArg> args, const std::vector<TensorInfo>& infos);

@@ -59,7 +59,7 @@ void Job::finish() noexcept {
   if (to_collect()) static_cast<void>(unit_->unit().wait(id_, nanoseconds::max()));
 }
 
-// Of several threads that have the status, one collects it.
+// If several threads have the status, one of them collects it.
 Status Job::collect(const Status& status) noexcept {
   return collected_.exchange(true) ? no_job() : status;
 }

@@ -1,4 +1,4 @@
-// What Unit and the Jobs of it share: the execution unit, and the device that must outlive it.
+// State that a Unit and its Jobs share: the execution unit, and the device that must outlive it.
 #pragma once
 
 #include <memory>

@@ -7,7 +7,7 @@
 
 namespace millrace {
 
-// What `call` returns, a Status or a Result; kOutOfMemory when memory ran out.
+// Returns what `call` returns, a Status or a Result; kOutOfMemory when memory ran out.
 template <class Call>
 auto contained(Call&& call, const char* what = "no memory for what was asked for")
     -> decltype(call()) {

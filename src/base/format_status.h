@@ -10,7 +10,7 @@
 
 namespace millrace {
 
-// For functions that must not throw: without memory for the message, a status without it.
+// For functions that must not throw: returns a status without the message if memory runs out.
 template <class... Args>
 Status format_status(StatusCode code, fmt::format_string<Args...> format, Args&&... args) noexcept {
   try {
@@ -20,7 +20,7 @@ Status format_status(StatusCode code, fmt::format_string<Args...> format, Args&&
   }
 }
 
-// What the C library says of an errno, in its own memory; "unknown error" where it says nothing.
+// The C library's text for an errno, in its own memory; "unknown error" if it has none.
 const char* error_text(int error_number) noexcept;
 
 }  // namespace millrace

@@ -42,7 +42,7 @@ void log_to_file(const KnownFile& file, LogLevel level, std::string_view compone
                  std::string_view line);
 void log_to_stderr(LogLevel level, std::string_view component, std::string_view line);
 
-// Which lines of errors a default log gets. A job that fails again and again for one reason would
+// The error lines that a default log gets. A job that fails again and again for one reason would
 // flood a terminal whose user did not ask for a log.
 enum class ErrorLines {
   kAll,

@@ -19,13 +19,13 @@ struct CompileArguments {
   std::string onnx;
   std::string output;
   std::string format = "rai";
-  std::string config;                 // of the board's compiler; empty: none
+  std::string config;                 // configuration of the board's compiler; empty: none
   std::vector<std::string> profiles;  // NAME:x=1,3,224,224;y=...
   std::string dump_passes;            // a folder for the graph after each pass; empty: none
   std::string emit_qdq;               // an .onnx file for the optimised graph; empty: none
-  CalibrationFlags calibration;       // of --precision int8
+  CalibrationFlags calibration;       // for --precision int8
   bool tune = false;                  // measures the archive that was written: tune/tune_command.h
-  std::vector<std::string> tune_shapes;  // of open inputs, for that: NAME=1,3,224,224
+  std::vector<std::string> tune_shapes;  // shapes of open inputs for --tune: NAME=1,3,224,224
   CompileFlags flags;
 };
 
@@ -44,7 +44,7 @@ struct RunArguments {
   std::string output_dir;
   std::string labels;
   uint32_t top = 0;
-  std::vector<std::string> shapes;  // of open inputs: NAME=1,3,224,224
+  std::vector<std::string> shapes;  // shapes of open inputs: NAME=1,3,224,224
   PictureFlags picture;
   LimitFlags limits;
 };
@@ -61,8 +61,8 @@ struct BenchArguments {
   uint32_t warmup = 10;
   uint32_t iterations = 200;
   double duration_seconds = 0;    // 0: so many iterations
-  double queries_per_second = 0;  // of the server scenario; 0: not given
-  std::optional<uint64_t> seed;   // of their times; 1 when not given
+  double queries_per_second = 0;  // rate of the server scenario; 0: not given
+  std::optional<uint64_t> seed;   // seed of the arrival times; 1 when not given
   bool json = false;
   std::string json_file, plot;  // empty: none
   LimitFlags limits;
@@ -106,7 +106,7 @@ struct GoldenArguments {
   CompileFlags flags;
 };
 
-// What `golden` ends with; 0 when all files are equal within the tolerance.
+// Exit codes of `golden`; it returns 0 when all files are equal within the tolerance.
 inline constexpr int kGoldenDifferent = 1;
 inline constexpr int kGoldenCannotCompare = 2;
 
@@ -122,18 +122,18 @@ struct CompareArguments {
   CompileFlags flags;
 };
 
-// What `compare` ends with; 0 when all values are within the threshold.
+// Exit codes of `compare`; it returns 0 when all values are within the threshold.
 inline constexpr int kCompareDifferent = 1;
 inline constexpr int kCompareCannotCompare = 2;
 
 struct ConformanceArguments {
   std::string onnx_tests;
   std::string junit, table, filter, exclude;  // empty: none
-  std::string time_limit = "60s";             // of a case
+  std::string time_limit = "60s";             // limit for one case
   uint32_t jobs = 0;                          // 0: as many as there are cores
 };
 
-// What `conformance` ends with; 0 when no case failed.
+// Exit codes of `conformance`; it returns 0 when no case failed.
 inline constexpr int kConformanceFailed = 1;
 inline constexpr int kConformanceCannotRun = 2;
 

@@ -153,7 +153,7 @@ void print_dynamic(const graph::CompiledModel& model, const std::string& output)
                 reason_of(model), for_static_apis);
 }
 
-// What --cpu-ops has moved, by the names that it was given.
+// Prints the nodes that --cpu-ops has moved to the CPU, grouped by the names given to it.
 void print_cpu_operators(const graph::CompiledModel& model, const CompileFlags& flags) {
   const lowering::CpuOperators names(flags.cpu_operators.begin(), flags.cpu_operators.end());
   std::map<std::string, std::vector<std::string>> matched;
@@ -298,7 +298,7 @@ Status check_outputs(const CompileArguments& arguments) {
   return {};
 }
 
-// What could not be tuned once it is written, which is said before the work.
+// Before any work is done, rejects outputs with which the written archive could not be tuned.
 Status check_tuning(const CompileArguments& arguments) {
   if (arguments.output.ends_with(".onnx"))
     return invalid_argument(

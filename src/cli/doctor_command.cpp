@@ -110,7 +110,7 @@ Status print_banks() {
   return {};
 }
 
-// What `start_column` means on this machine: column -> group -> core.
+// Prints the meaning of `start_column` on this machine: column -> group -> core.
 Status print_columns() {
   const Result<runtime::ColumnMap> map = runtime::ColumnMap::of_process();
   if (!map.ok()) {
@@ -124,7 +124,7 @@ Status print_columns() {
   return {};
 }
 
-// The library as a program would find it, and whether it starts with this environment.
+// Prints the libnrt that a program would find, and whether it starts with this environment.
 Status print_nrt() {
   const NrtFindings found = look_at_nrt();
   print_row("libnrt.so.1", found.library);

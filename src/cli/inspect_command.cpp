@@ -41,7 +41,7 @@ Json describe_view(const tensor::TensorDesc& desc, uint32_t channels, bool open 
   return view;
 }
 
-// Where a tensor without a HW view lies.
+// Explains why a tensor has no HW view.
 std::string why_no_hw_view(const graph::CompiledModel& model, const graph::Boundary& boundary) {
   if (model.network != nullptr) return "the model is dynamic";
   return fmt::format(
@@ -82,7 +82,7 @@ Json describe_operators(std::span<const graph::Node> nodes) {
   return counts;
 }
 
-// Those of subgraphs, too.
+// Counts the operators of the network and of its subgraphs.
 void count_operators(const network::Network& network, std::map<std::string, int>& counts) {
   using Subgraph = std::shared_ptr<const network::Network>;
   for (const network::Node& node : network.nodes) {
@@ -93,7 +93,7 @@ void count_operators(const network::Network& network, std::map<std::string, int>
   }
 }
 
-// By operator of the graph or, of a dynamic model, of the network.
+// Counts operators of the graph or, if the model is dynamic, of the network.
 Json describe_operators(const graph::CompiledModel& model) {
   if (model.network == nullptr) return describe_operators(model.graph.nodes);
   std::map<std::string, int> counts;
@@ -197,7 +197,7 @@ void print_view(const char* label, const Json& view) {
   print_escaped("\n");
 }
 
-// What to copy stands in lines of its own.
+// Prints the options for pictures. Text meant to be copied has a line of its own.
 void print_pictures(const Json& pictures) {
   print_escaped("    pictures  millrace run ... {}\n", pictures["run_options"].get<std::string>());
   for (const auto& [key, view] : {std::pair("preprocess_cpu", "CPU"), {"preprocess_hw", "HW "}})

@@ -1,5 +1,5 @@
-// Where a command's model comes from: an archive in either form, or an ONNX file that is compiled
-// in memory on the way.
+// The source of a command's model: an archive in either form, or an ONNX file that is compiled in
+// memory on the way.
 #pragma once
 
 #include <functional>
@@ -35,14 +35,14 @@ struct CompileFlags {
   bool attention_in_parts = false;  // no option: for --precision int8 and auto, and shard
 };
 
-// What a command hears from the compiler; each may be empty.
+// Callbacks by which a command follows the compiler; each may be empty.
 struct CompileObserver {
   decltype(compiler::CompileOptions::on_stage) on_stage;
   decltype(compiler::CompileOptions::on_assumed_frames) on_assumed_frames;
 };
 
-// What the flags ask of the last part of a compilation. For `--precision int8`, what is not
-// quantised is FP32; `--precision auto` is BF16.
+// Returns the lowering options that the flags select. Operators that are not quantised compute in
+// FP32 for `--precision int8`; `--precision auto` is BF16.
 Result<lowering::LoweringOptions> lowering_options(const CompileFlags& flags);
 
 // Compiles an ONNX file, with progress on a terminal.
@@ -58,7 +58,7 @@ Result<std::shared_ptr<const graph::CompiledModel>> open_model(const std::string
 // shape; kUnsupported where shapes inside the model still follow from elements.
 Result<std::shared_ptr<const graph::CompiledModel>> open_static_model(
     const std::string& path, const CompileFlags& flags, const std::vector<std::string>& shapes);
-// Of all constants.
+// The size of all constants, in bytes.
 uint64_t weight_bytes(const graph::CompiledModel& model);
 
 struct LoadedModel {
@@ -66,7 +66,7 @@ struct LoadedModel {
   std::shared_ptr<const device::Program> program;
 };
 
-// The model on a device; it may take so many bytes there, 0 for any number.
+// Loads the model on a device. `memory_limit` is the most bytes it may use there; 0 means no limit.
 Result<LoadedModel> load_on(const std::string& device_name,
                             std::shared_ptr<const graph::CompiledModel> model,
                             uint64_t memory_limit = 0, device::DeviceOptions options = {});

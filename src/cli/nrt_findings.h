@@ -10,9 +10,9 @@
 namespace millrace::cli {
 
 struct NrtFindings {
-  std::string library;            // where it is and its version, or why there is none
-  std::optional<Status> started;  // what nrt_init says; none where it was not called
-  std::vector<std::string> log;   // what it logged
+  std::string library;            // its path and version, or why there is none
+  std::optional<Status> started;  // the result of nrt_init; none if it was not called
+  std::vector<std::string> log;   // messages that it logged
 };
 
 // Opens libnrt.so.1 by name and, when it is Millrace's, starts and closes the runtime. Takes the

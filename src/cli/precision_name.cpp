@@ -8,8 +8,8 @@
 namespace millrace::cli {
 namespace {
 
-// Those that only change how numbers are stored do not count: a model that quantises its inputs and
-// nothing else computes in floating point.
+// True if the node computes on quantised values. Nodes that only change how values are stored do
+// not count: a model that quantises only its inputs computes in floating point.
 bool works_on_quantised(const graph::Graph& graph, const graph::Node& node) {
   if (std::holds_alternative<graph::Requantise>(node.op)) return false;
   return std::ranges::any_of(node.inputs, [&](graph::ValueId id) {

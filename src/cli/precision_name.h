@@ -1,4 +1,4 @@
-// What a program computes in, as commands name it. Thread-safe.
+// The precision in which a program computes, as commands name it. Thread-safe.
 #pragma once
 
 #include <string>

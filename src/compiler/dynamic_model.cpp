@@ -44,7 +44,7 @@ Boundary output_boundary(const graph::Value& value) {
   return boundary;
 }
 
-// What a file says of the dimensions of an output need not be true of the job.
+// Keeps all dimensions open, as those that a file states for an output may be wrong for a job.
 Result<Boundary> output_boundary(const network::Output& output) {
   if (output.type == DataType::kUnknown) {
     return unsupported(fmt::format(

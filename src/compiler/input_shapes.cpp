@@ -22,7 +22,7 @@ using network::Input;
 // Descriptions of tensors count dimensions in 32 bits.
 constexpr int64_t kMaxDimension = std::numeric_limits<int32_t>::max();
 
-// What given shapes say of symbols.
+// The symbols that given shapes settle, with their sizes, and those that they keep open.
 struct Symbols {
   std::unordered_map<std::string, int64_t> sizes;
   std::unordered_set<std::string> open;

@@ -29,7 +29,7 @@ struct AssumedFrame {
   graph::Dims kept_open;  // the shape that would keep it open, in the terms of `given`
 };
 
-// Those of the inputs as the model states them.
+// Returns the inputs with assumed frames, among inputs as the model states them.
 std::vector<AssumedFrame> assumed_frames(const InputShapes& given,
                                          const std::vector<network::Input>& inputs);
 

@@ -1,4 +1,4 @@
-// What a caller chooses of a compilation.
+// The options that a caller chooses for a compilation.
 #pragma once
 
 #include <cstdint>

@@ -23,7 +23,7 @@ Status Device::transfer(void* to, const void* from, size_t bytes,
                         queue::RunControl& control) noexcept {
   auto* const target = static_cast<std::byte*>(to);
   const auto* const source = static_cast<const std::byte*>(from);
-  // Where the ranges overlap and the target is the higher one, the pieces are copied from the end.
+  // If the ranges overlap and the target is the higher one, the pieces are copied from the end.
   const bool backwards = target > source && target < source + bytes;
   uint32_t step = 0;
   for (size_t done = 0; done < bytes;) {

@@ -30,7 +30,7 @@ namespace millrace::device {
 
 using millrace::View;
 enum class Direction : uint8_t { kInput = 0, kOutput = 1 };
-// What a request asks of a device: to run a program, or to move data.
+// The work that a request asks of a device: to run a program, or to move data.
 enum class Work : uint8_t { kJob = 0, kTransfer = 1 };
 
 // The memory of one boundary tensor of one frame: at least the bytes of the view, usually aligned
@@ -38,7 +38,7 @@ enum class Work : uint8_t { kJob = 0, kTransfer = 1 };
 struct Binding {
   void* data = nullptr;
   View view = View::kHw;
-  // Only of a tensor with open dimensions (kOpenDimension): how much memory there is, and the
+  // Used only for a tensor with open dimensions (kOpenDimension): the size of the memory, and the
   // dimensions in this job, which the caller states for an input and the program for an output.
   // Neither is null for such a tensor. An output that does not fit into its memory has its
   // dimensions stated all the same, and the run fails with kInvalidArgument.
@@ -53,7 +53,7 @@ struct StepInfo {
   std::string implementation;  // the kernel that runs it, as the kernel library names it
   std::string output;          // the tensor it writes or works towards; empty if it has no name
   uint32_t partition = 0;      // of the model; never smaller than that of the step before
-  // What its floating point numbers are computed in; nothing where its first operand is integers.
+  // The precision it computes floating point numbers in; nothing if its first operand is integers.
   std::optional<graph::Precision> precision = graph::Precision::kFp32;
   // How its operands and its result lie in memory, as the device describes it: "f32:abcd"; several
   // with a comma between them. Empty where the device does not say.
@@ -100,13 +100,13 @@ class Program {
   virtual ProgramInfo info() const = 0;
   // Whether it was loaded for a rank. Then jobs run one at a time, in the same order on every rank.
   virtual bool is_of_rank() const noexcept { return false; }
-  // Of a program of a rank: a job was accepted and will not run here, so that the collectives of
+  // For a program of a rank: a job was accepted and will not run here, so that the collectives of
   // the next one would meet those of this one on other ranks. The next one fails instead, on every
   // rank. Does not block.
   virtual void skip_job() const noexcept {}
 };
 
-// They count where the process has no device of that name yet.
+// The options apply only if the process has no device of that name yet.
 struct DeviceOptions {
   uint32_t lanes = 0;  // 0: MILLRACE_LANES, or the core budget of the process
   // Whether BF16 models are computed in BF16 wherever the processor can at all, also where FP32 is
@@ -126,7 +126,7 @@ class Device {
       std::shared_ptr<const graph::CompiledModel> model) = 0;
   // The same for a model of which each rank of `communicator` runs its part: the collectives of the
   // model run on it. The jobs of the program are to be run one at a time, in the same order on
-  // every rank. load() takes a model with collectives where one rank is all they ask for. A device
+  // every rank. load() accepts a model with collectives only if they need a single rank. A device
   // that does not compute leaves collectives out, too: by default, this is load().
   virtual Result<std::shared_ptr<const Program>> load_for_rank(
       std::shared_ptr<const graph::CompiledModel> model,
@@ -137,7 +137,7 @@ class Device {
   // returns its stop_status() once a stop is requested; then the remaining bytes are unchanged.
   virtual Status transfer(void* to, const void* from, size_t bytes,
                           queue::RunControl& control) noexcept;
-  // For a device that counts what it is asked to do: the order in which requests of that kind are
+  // For a device that counts its requests: returns the order in which requests of that kind are
   // accepted, which is for all units of such requests (queue::UnitOptions). Null for a device that
   // does not count.
   virtual std::shared_ptr<queue::AcceptanceOrder> acceptance_order(Work) noexcept {

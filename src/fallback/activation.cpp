@@ -9,7 +9,7 @@
 namespace millrace::fallback {
 namespace {
 
-// Which parameters a function has, and what they are by default.
+// The parameters that a function has, and their default values.
 struct Row {
   const char* name;
   ActivationKind kind;

@@ -29,10 +29,10 @@ struct RecurrentActivation {
   float operator()(float x) const noexcept;
 };
 
-// Those of the node's attributes activations, activation_alpha and activation_beta: `count` of
-// them; `defaults`, repeated, where it has none. Functions take their parameters from the lists in
-// turn, and the standard's where a list is at its end. kInvalidArgument: another number of them, or
-// a function that does not exist.
+// Returns the `count` activations that the node's attributes activations, activation_alpha and
+// activation_beta state; `defaults`, repeated, if it has none. Functions take their parameters from
+// the lists in turn, and the standard's defaults once a list is exhausted. kInvalidArgument:
+// another number of activations, or a function that does not exist.
 Result<std::vector<RecurrentActivation>> recurrent_activations(
     const NodeView& node, size_t count, std::span<const ActivationKind> defaults);
 

@@ -20,7 +20,7 @@ struct AxisSplit {
   }
 
   size_t lines() const noexcept { return outer * inner; }
-  // Where line `index` of the axis starts; its elements are `inner` apart.
+  // Offset of the first element of line `index` of the axis; its elements are `inner` apart.
   size_t start(size_t index) const noexcept { return index / inner * size * inner + index % inner; }
 };
 

@@ -1,5 +1,5 @@
-// What earlier operator sets say of attributes that a node leaves out, where later ones say
-// something else. Fallback operators have the meaning of the newest set.
+// Defaults that earlier operator sets give to attributes that a node leaves out, as far as later
+// sets differ. Fallback operators have the meaning of the newest set.
 #pragma once
 
 #include "graph/operators.h"

@@ -24,8 +24,8 @@ Result<std::vector<graph::ValueType>> infer_outputs(const graph::Fallback& op,
                                                     size_t outputs,
                                                     std::vector<size_t>* asked = nullptr);
 
-// What run() makes of the attributes before it computes, for those who run a node often; null where
-// the operator has nothing of the kind. Requirement: infer_outputs() accepts the node.
+// Precomputes what run() needs of the attributes, for callers that run a node often; null if the
+// operator has nothing to precompute. Requirement: infer_outputs() accepts the node.
 Result<std::shared_ptr<const void>> prepare(const graph::Fallback& op);
 
 // Computes the outputs. Requirement: they have the types and dimensions of infer_outputs();
@@ -33,7 +33,7 @@ Result<std::shared_ptr<const void>> prepare(const graph::Fallback& op);
 // Thread-safe.
 Status run(const graph::Fallback& op, std::span<const TensorView> inputs,
            std::span<const OutputView> outputs, const void* prepared = nullptr) noexcept;
-// The same for those who have looked the operator up: `spec` is the row of op.name.
+// The same for callers that have looked the operator up: `spec` is the row of op.name.
 Status run(const OperatorSpec& spec, const graph::Fallback& op, std::span<const TensorView> inputs,
            std::span<const OutputView> outputs, const void* prepared) noexcept;
 

@@ -9,7 +9,7 @@
 namespace millrace::fallback {
 
 struct Product {
-  Dims batch;  // of the result
+  Dims batch;  // batch dimensions of the result
   size_t rows = 1, depth = 1, columns = 1;
 };
 

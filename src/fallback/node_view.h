@@ -1,4 +1,4 @@
-// What shape functions and kernels of fallback operators work with.
+// The views of nodes that shape functions and kernels of fallback operators work with.
 //
 // Attributes are those that the operator's row in its table names, of the kind stated there; the
 // code that makes a view has checked that.

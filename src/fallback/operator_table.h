@@ -46,22 +46,22 @@ using ShapeFunction = Status (*)(Inference& node);
 // an operand are not valid, such as an index out of range. May throw std::bad_alloc; run() turns it
 // into kOutOfMemory.
 using Kernel = Status (*)(const Call& call);
-// What the kernel would otherwise make of the attributes in every call, such as the trees of an
-// ensemble: made once for a node, then read by many threads. Errors are those of the attributes.
+// Precomputes what the kernel would otherwise derive from the attributes in every call, such as the
+// trees of an ensemble: once per node, then read by many threads. Errors are the attributes'.
 using Preparation = Result<std::shared_ptr<const void>> (*)(const NodeView& node);
 
 struct OperatorSpec {
   const char* name;  // as graph::Fallback has it
   uint8_t since;     // the operator set that introduced it in its domain
   Count inputs, outputs;
-  graph::TypeSet types;  // of the first operand
+  graph::TypeSet types;  // types of the first operand
   ShapeFunction shape;
   Kernel kernel;
   std::span<const AttributeSpec> attributes = {};
   // Whether dimensions of its outputs follow from all elements of an operand, as those of NonZero:
   // its shape function does the work of the kernel, so it is asked when the operands are at hand.
   bool shape_follows_elements = false;
-  Preparation prepare = nullptr;  // of those whose kernel calls Call::prepared()
+  Preparation prepare = nullptr;  // for kernels that call Call::prepared()
 };
 
 // All families, each in an order of its own.

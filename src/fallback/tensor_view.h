@@ -21,7 +21,7 @@ inline size_t element_count(std::span<const int64_t> dims) noexcept {
 
 // An operand. The caller keeps dimensions and elements alive and unchanged.
 struct TensorView {
-  DataType type = DataType::kUnknown;  // of an operand that is absent
+  DataType type = DataType::kUnknown;  // kUnknown if the operand is absent
   std::span<const int64_t> dims;
   // Null while only type and dimensions are known. It may be null, too, where there are no
   // elements.

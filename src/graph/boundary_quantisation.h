@@ -1,4 +1,4 @@
-// What integers mean as the HW view of a FLOAT32 input or output.
+// The meaning of integers as the HW view of a FLOAT32 input or output.
 #pragma once
 
 #include <optional>
@@ -16,9 +16,9 @@ struct BoundaryQuantisation {
   friend bool operator==(const BoundaryQuantisation&, const BoundaryQuantisation&) = default;
 };
 
-// By value: of an input of FLOAT32, that of the one Requantise which reads it; of an output of
-// FLOAT32, that of the value from which a Requantise makes it. Nothing for all other values, and
-// where scale and zero point differ within the tensor. Requirement: graph::validate(graph) is OK.
+// Returns by value: for a FLOAT32 input, that of the one Requantise which reads it; for a FLOAT32
+// output, that of the value from which a Requantise makes it. Nothing for all other values, and if
+// scale and zero point differ within the tensor. Requirement: graph::validate(graph) is OK.
 std::vector<std::optional<BoundaryQuantisation>> boundary_quantisations(const Graph& graph);
 
 }  // namespace millrace::graph

@@ -86,15 +86,15 @@ struct CompiledModel {
   // a model, from the sizes that its kernels need.
   std::vector<PlannedValue> plan;
   uint64_t arena_bytes = 0;
-  // Of a model whose shapes are open, or follow from elements: the model itself, which the runtime
-  // lowers stage by stage. Then `graph`, `partitions` and `plan` are empty, boundaries have no HW
-  // view and no `value`, and their open dimensions are kOpenDimension. Null otherwise.
+  // The network of a model whose shapes are open, or follow from elements: the runtime lowers it
+  // stage by stage. Then `graph`, `partitions` and `plan` are empty, boundaries have no HW view and
+  // no `value`, and their open dimensions are kOpenDimension. Null otherwise.
   std::shared_ptr<const network::Network> network;
   // Operators that the stages of `network` leave to the CPU: names of operators and of nodes.
   std::vector<std::string> cpu_operators;
-  // In a model with a network: the form of HW views in static models that profiles make of it.
+  // The form of HW views in static models that profiles make of a model with a network.
   HwQuantisation hw_quantisation = HwQuantisation::kModel;
-  // For APIs that know static shapes only; the first is what they get unless another is named.
+  // Profiles for APIs that know static shapes only; they get the first unless another is named.
   std::vector<ShapeProfile> profiles;
 };
 

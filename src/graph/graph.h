@@ -41,7 +41,7 @@ struct Constant {
   }
 };
 
-// Which real numbers the integers of a value stand for: (q - zero_point) * scale. A real number is
+// Real numbers that the integers of a value stand for: (q - zero_point) * scale. A real number is
 // stored as the nearest q, ties to even, saturated to the type of the value.
 //
 // One scale and zero point for all elements, or one of each per index of dimension `axis`.
@@ -79,10 +79,10 @@ struct Node {
   Operator op;
   std::vector<ValueId> inputs;  // kNoValue where an optional operand is absent
   std::vector<ValueId> outputs;
-  // Of a node on an NPU partition: what it computes in, where that is not the model's precision.
+  // Precision of a node on an NPU partition, if it is not the model's precision.
   std::optional<Precision> precision = {};
-  // What it was made from: several where passes have merged them, none where nothing in the model
-  // stands for it. For the compiler and its reports: archives do not hold it.
+  // The imported nodes that it was made from: several if passes have merged them, none if nothing
+  // in the model stands for it. For the compiler and its reports: archives do not hold it.
   std::vector<Origin> origins = {};
 
   // inputs[index], or kNoValue past the end.
@@ -101,7 +101,7 @@ struct Graph {
   ValueId add_constant(std::string name, tensor::DataType type, Dims shape, Constant constant);
 };
 
-// What operators see of a value: FLOAT32 where it is quantised.
+// The type that operators see of a value: FLOAT32 if it is quantised.
 inline tensor::DataType number_type(const Value& value) noexcept {
   return value.quantisation ? tensor::DataType::kFloat32 : value.type;
 }

@@ -32,7 +32,7 @@ struct MemoryPlan {
 };
 
 enum class Placement : uint8_t {
-  // As little memory as first fit by descending size takes.
+  // Takes as little memory as first fit by descending size.
   kCompact,
   // For values whose first halves one core writes and reads, and whose second halves another:
   // values that use the same memory at different times have their middle at the same place, where

@@ -49,7 +49,7 @@ std::vector<Precision> node_precisions(const Graph& graph, std::span<const Parti
 
 std::vector<std::string> part_names(std::span<const Partition> partitions) {
   std::vector<std::string> names;
-  // By kind.
+  // The prefixes, indexed by kind.
   constexpr std::array kPrefixes = {model::kNpuPartPrefix, model::kCpuPartPrefix,
                                     model::kCollectivePartPrefix};
   std::array<size_t, kPrefixes.size()> parts = {};

@@ -1,4 +1,4 @@
-// What follows from the partitions of a model: which values are read or made off the NPU, and the
+// Facts that follow from the partitions of a model: the values read or made off the NPU, and the
 // names of the parts of an archive in directory form.
 #pragma once
 

@@ -17,7 +17,7 @@ double of_attention(const Graph& graph, const Node& node) {
   return keys * (1 + depth / static_cast<double>(value_shape.back()));
 }
 
-// Of each gate with the elements of a step, and with the state of the step before.
+// Each gate has one product with the elements of a step and one with the state of the step before.
 double of_lstm(const Graph& graph, const Node& node) {
   const ValueId weights = node.input(1), recurrence = node.input(2);
   if (weights == kNoValue || recurrence == kNoValue) return 0;

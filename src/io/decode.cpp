@@ -15,7 +15,7 @@
 namespace millrace::io {
 namespace {
 
-// By the bytes that OpenCV shows to libwebp before it decodes a WebP.
+// Decides by the bytes that OpenCV shows to libwebp before it decodes a WebP.
 bool is_webp(std::string_view bytes) {
   constexpr size_t kHeaderSize = 32;
   WebPBitstreamFeatures features;

@@ -36,7 +36,7 @@ Result<DataType> type_of(std::string_view descr) {
   return unsupported(fmt::format("NumPy type '{}' has no tensor type here", descr));
 }
 
-// Where the textual header starts, and how long it is.
+// Range of the textual header: where it starts, and how long it is, in bytes.
 struct HeaderRange {
   size_t offset;
   size_t length;
@@ -77,7 +77,7 @@ std::string_view without_blanks_in_front(std::string_view text) {
   return text.substr(std::min(text.find_first_not_of(kBlanks), text.size()));
 }
 
-// What follows "'key':" in the header, blanks skipped; empty where there is no such key.
+// Returns the text after "'key':" in the header, blanks skipped; empty if there is no such key.
 std::string_view behind_key(std::string_view header, std::string_view key) {
   const std::string quoted = fmt::format("'{}'", key);
   for (size_t at = header.find(quoted); at != header.npos; at = header.find(quoted, at + 1)) {
@@ -87,7 +87,7 @@ std::string_view behind_key(std::string_view header, std::string_view key) {
   return {};
 }
 
-// What stands between `open`, which begins the text, and the first `close`; none without both.
+// Returns the text between `open`, with which it begins, and the first `close`; none without both.
 std::optional<std::string_view> enclosed(std::string_view text, char open, char close) {
   if (!text.starts_with(open)) return std::nullopt;
   const size_t end = text.find(close, 1);

@@ -211,7 +211,7 @@ Status add_memory_plan(CompiledModel& model, const std::vector<Precision>& preci
   return {};
 }
 
-// What a loader asks of names. Protobuf takes any bytes for them, and file systems do, too.
+// Checks that a loader will accept the name. Protobuf takes any bytes, and file systems do, too.
 Status check_name(const std::string& name, std::string_view what) {
   if (is_utf8(name)) return {};
   return invalid_argument(fmt::format("the name of {} is not valid UTF-8", what));

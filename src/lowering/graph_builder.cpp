@@ -15,7 +15,7 @@
 namespace millrace::lowering {
 namespace {
 
-// Of sequences, in one graph.
+// Limit on the members of all sequences in one graph.
 constexpr size_t kMostMembers = size_t{1} << 20;
 
 bool all_constant(std::span<const graph::Value* const> operands) {

@@ -19,8 +19,8 @@ IntegerLimits integer_limits(tensor::DataType type);
 // quantised as a constant only, the bias of a layer.
 bool is_byte(tensor::DataType type);
 
-// What the integers of the type `integers` stand for, by a scale and a zero point that may be null.
-// `axis` is the dimension of `shape` along which they vary where they are lists. Nothing where one
+// Returns the quantisation of integers of type `integers` by a scale and a zero point, which may be
+// null. `axis` is the dimension of `shape` along which they vary if they are lists. Nothing if one
 // is not constant or does not make a quantisation that a value can have.
 std::optional<graph::Quantisation> make_quantisation(const graph::Value& scale,
                                                      const graph::Value* zero_point,

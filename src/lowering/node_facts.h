@@ -1,4 +1,4 @@
-// What the nodes of a network are and read.
+// Queries about the nodes of a network: their kinds, and the values that they read.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What a caller chooses of the models that a lowering makes.
+// The options that a caller chooses for the models that a lowering makes.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace millrace::lowering {
 // A layout that is chosen for an HW view.
 struct HwLayout {
   tensor::Layout layout = tensor::Layout::kUnknown;
-  // Of kGeneric: position i holds dimension order[i] of the CPU view; empty is their own order.
+  // For kGeneric: position i holds dimension order[i] of the CPU view; empty is their own order.
   std::vector<uint32_t> order = {};
 };
 
@@ -30,8 +30,8 @@ struct LoweringOptions {
   graph::HwQuantisation hw_quantisation = graph::HwQuantisation::kModel;
   CpuOperators cpu_operators = {};    // all other operators go to the NPU
   OperatorNames full_precision = {};  // these nodes are computed in FP32
-  // Of a stage, whose graph need not have an operator for each name in cpu_operators. Otherwise one
-  // that matches none is an error.
+  // True for a stage, whose graph need not have an operator for each name in cpu_operators.
+  // Otherwise one that matches none is an error.
   bool is_stage = false;
   // Quantised operators as they are written: see StageRequest::as_written, with which the graph was
   // made.

@@ -1,6 +1,6 @@
 // Lowering: from a Network to a Graph of static shapes.
 //
-// What a graph is made of (target shapes, bounds of slices, pads) may depend on elements that are
+// The structure of a graph (target shapes, bounds of slices, pads) may depend on elements that are
 // computed only while the model runs. The lowering therefore goes as far as it can: a stage is the
 // graph of those nodes that can be lowered with what is known, and the rest of the network waits
 // until the stage has run. A network whose shapes are static and follow from no elements is one
@@ -55,7 +55,7 @@ struct Stage {
 
 struct StageRequest {
   const network::Network& network;
-  std::span<const size_t> nodes;  // which of its nodes are to be lowered, ascending
+  std::span<const size_t> nodes;  // the nodes to be lowered, ascending
   std::span<const Known> known;   // at least all that they read and do not make
   // Whether a stage may leave nodes to a later one. If not, what it cannot lower is an error.
   bool may_leave_rest = true;

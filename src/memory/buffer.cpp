@@ -32,7 +32,7 @@ Status check_size(size_t bytes) {
 
 }  // namespace
 
-// What a whole buffer owns, or what a slice sees of its parent.
+// State of a whole buffer, which owns its memory, or of a slice, which refers to its parent's.
 struct Buffer::State {
   std::byte* data = nullptr;
   size_t size = 0;

@@ -47,7 +47,7 @@ uint64_t sync_flags(Access access) noexcept {
   return static_cast<uint64_t>(access);
 }
 
-// What is exhausted may be had later; what is missing or forbidden may not.
+// An exhausted resource may be available later; a missing or forbidden one may not.
 StatusCode code_of(int error) noexcept {
   if (error == EMFILE || error == ENFILE) return StatusCode::kResourceExhausted;
   return error == ENOMEM ? StatusCode::kOutOfMemory : StatusCode::kUnsupported;

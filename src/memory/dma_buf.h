@@ -14,7 +14,7 @@
 
 namespace millrace::memory {
 
-// What the processor does with memory.
+// Kind of access that the processor makes to memory.
 enum class Access : uint8_t { kRead = 1, kWrite = 2, kReadWrite = 3 };
 
 bool is_dma_buf(int fd) noexcept;
@@ -24,7 +24,7 @@ bool is_dma_buf(int fd) noexcept;
 Status begin_dma_buf_access(int fd, Access access) noexcept;
 Status end_dma_buf_access(int fd, Access access) noexcept;
 
-// Where memory with a descriptor comes from.
+// Source of memory that has a descriptor:
 //   memfd     the kernel's memory, a file that every process can map, and that no device knows
 //   udmabuf   the same memory, as a dma-buf (by /dev/udmabuf)
 //   dma_heap  a dma-buf of the system's heap (by /dev/dma_heap/system)

@@ -1,5 +1,5 @@
-// HostAccess: what the processor's access to memory begins and ends with, where the memory is that
-// of a file of other origin or of a dma-buf. A file that was truncated is refused, since touching
+// HostAccess: begins and ends the processor's access to memory, if that is the memory of a file of
+// other origin or of a dma-buf. A file that was truncated is refused, since touching
 // the lost pages would end the process with SIGBUS, and the exporter of a dma-buf is told.
 //
 // Memory that needs neither has an empty access, which costs a comparison. A value, which keeps the
@@ -20,17 +20,17 @@ class Mapping;
 class HostAccess {
  public:
   HostAccess() noexcept = default;
-  // To the first `bytes` bytes of the mapping; empty where that needs nothing.
+  // Access to the first `bytes` bytes of the mapping; empty if that needs nothing.
   HostAccess(const std::shared_ptr<const Mapping>& mapping, size_t bytes) noexcept;
-  // To memory that is known by its address only; empty where its first byte lies in no mapping of
-  // this library that needs anything. What reaches beyond that mapping is not looked at.
+  // Access to memory that is known by its address only; empty if its first byte lies in no mapping
+  // of this library that needs anything. Memory beyond that mapping is not looked at.
   static HostAccess of(const void* data, size_t bytes) noexcept {
     if (known_mappings_.load(std::memory_order_relaxed) == 0) [[likely]]
       return {};
     return find(data, bytes);
   }
 
-  // To a part of the same memory.
+  // Access to a part of the same memory.
   HostAccess part(const void* data, size_t bytes) const noexcept;
 
   explicit operator bool() const noexcept { return mapping_ != nullptr; }
@@ -38,7 +38,7 @@ class HostAccess {
   // exporter refuses. The file may be truncated right after this has returned, so that asking
   // before each use makes the signal unlikely and not impossible.
   Status begin(Access access) const noexcept;
-  // After each begin() that succeeded. kIoError when the exporter refuses.
+  // To be called after each begin() that succeeded. kIoError when the exporter refuses.
   Status end(Access access) const noexcept;
 
  private:

@@ -16,23 +16,23 @@ namespace millrace::memory {
 
 class Mapping;
 
-// How many mappings stay, and of how many bytes together.
+// The number of mappings that may be kept, and of their bytes together.
 inline constexpr size_t kKeptMappings = 16;
 inline constexpr size_t kKeptBytes = size_t{64} << 20;
 
 class KeptMappings {
  public:
-  // Those of the process, which are never destroyed: mappings may be released while it exits.
+  // The kept mappings of the process. Never destroyed: mappings may be released while it exits.
   static KeptMappings& of_process() noexcept;
 
   // Keeps the mapping as the one used last, unless it is larger than kKeptBytes.
   void keep(const std::shared_ptr<Mapping>& mapping);
-  // Keeps none any longer; whether there were any.
+  // Releases all of them. Returns whether there were any.
   bool release_all();
 
  private:
   using List = std::vector<std::shared_ptr<Mapping>>;
-  // How many of the list may stay.
+  // The number of mappings of the list that may stay.
   size_t limit() const;
 
   std::mutex mutex_;

@@ -66,11 +66,11 @@ class Mapping {
   // the lost pages would end the process with SIGBUS.
   bool may_shrink() const noexcept { return may_shrink_; }
   bool is_dma_buf() const noexcept { return is_dma_buf_; }
-  // What HostAccess says of the first `bytes` bytes.
+  // Begin and end an access to the first `bytes` bytes, as described at HostAccess.
   Status begin_access(size_t bytes, Access access) const noexcept;
   Status end_access(Access access) const noexcept;
 
-  // What lives as long as the memory. To be set on a new mapping, before other threads can use it.
+  // Attach what lives as long as the memory, to a new mapping that no other thread can use yet.
   void set_charge(BankCharge charge) noexcept { charge_.emplace(std::move(charge)); }
   void set_device_side(std::unique_ptr<DeviceSide> side) noexcept {
     device_side_ = std::move(side);

@@ -1,8 +1,8 @@
-// The checksums that the open archives of this process state of their segments, found by where a
-// segment lies. Who has its bytes alone can ask which they are without reading them.
+// The checksums that the open archives of this process state for their segments, found by the
+// address of a segment. Code that has only its bytes can identify them without reading them.
 //
-// What an archive states need not be true before it is verified: of damaged bytes it is the
-// checksum of others. Thread-safe.
+// A stated checksum may be wrong until the archive is verified: if the bytes are damaged, it is
+// that of the original ones. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ class StatedChecksum {
   std::span<const std::byte> bytes_;
 };
 
-// None where `bytes` are not a whole segment of an open archive.
+// Returns the checksum; none if `bytes` are not a whole segment of an open archive.
 std::optional<uint64_t> stated_checksum_of(std::span<const std::byte> bytes) noexcept;
 
 }  // namespace millrace::model

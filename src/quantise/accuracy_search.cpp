@@ -3,7 +3,7 @@
 namespace millrace::quantise {
 namespace {
 
-// What the first `count` layers achieve.
+// Measures the error with the first `count` layers kept.
 Result<KeptLayers> keep(std::span<const uint32_t> ranked, size_t count, double target,
                         const MeasureError& measure) {
   const auto kept = ranked.first(count);

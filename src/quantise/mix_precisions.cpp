@@ -67,7 +67,7 @@ class Mixer {
     if (options_.on_step) options_.on_step(part);
   }
 
-  // Of the inputs, calibration asks for numbers.
+  // Calibrates the inputs only, which refuses samples with elements that are not numbers.
   Status check_samples() const {
     std::vector<bool> inputs(model_.graph.values.size());
     for (const graph::ValueId id : model_.graph.inputs) inputs[id] = true;
@@ -109,7 +109,7 @@ class Mixer {
     return with_full_precision(model_.graph, exact);
   }
 
-  // Of the BF16 program with these layers in FP32, which is in result_ then.
+  // Measures the error of the BF16 program with these layers in FP32, which result_ then holds.
   Result<double> measure(std::span<const uint32_t> kept) {
     result_.explicit_graph = graph_with(kept, true);
     MILLRACE_ASSIGN_OR_RETURN(result_.model, options_.finish(result_.explicit_graph));
@@ -151,7 +151,7 @@ class Mixer {
     return {};
   }
 
-  // With these layers in BF16, and no others.
+  // Measures the loss with these layers in BF16, and no others.
   Status measure_alone(std::span<const uint32_t> layers, std::span<const Sample> samples,
                        const OutputValues& exact) {
     lowering::LoweringOptions lowering;

@@ -178,7 +178,7 @@ class Quantiser {
     return measure(kept.layers, fp32).status();  // the search may have tried another choice since
   }
 
-  // Those of the kept layers, which all together hold the target in FP32, that need it.
+  // Returns the kept layers that need FP32. All of them together hold the target in FP32.
   Result<std::vector<uint32_t>> layers_for_fp32(const std::vector<uint32_t>& kept) {
     begin("trying BF16 for the layers in floating point");
     MILLRACE_ASSIGN_OR_RETURN(const double error, measure(kept, {}));
@@ -208,7 +208,7 @@ class Quantiser {
   Calibration calibration_;
   OutputRun exact_, run_;  // of both programs
   QuantisedModel result_;
-  // By layer of result_: its value, and its node if it has one.
+  // The value of each layer of result_, and its node if it has one.
   std::vector<ValueId> values_;
   std::vector<std::optional<size_t>> nodes_;
 };

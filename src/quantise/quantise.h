@@ -38,17 +38,17 @@ struct QuantiseOptions {
   std::function<void(std::string_view part)> on_step = {};
 };
 
-// What became of one layer: a node that could be quantised, or an input.
+// The outcome for one layer: a node that could be quantised, or an input.
 struct LayerAccount {
   std::string name;           // of the node, or the input
   std::string operator_name;  // "Conv"; "Input"
-  double own_snr_db = 0;      // of what this layer alone loses, for exact operands
-  // Of what all layers up to this one have lost together, where the program shows its result.
+  double own_snr_db = 0;      // of the loss of this layer alone, for exact operands
+  // The loss of all layers up to this one together, if the program shows its result.
   std::optional<double> snr_db, cosine;
   // The least time of its node in each program; none where there is no node of that name.
   std::optional<double> ms_before, ms_after;
   std::optional<graph::Precision> kept;  // what it computes in for the sake of the accuracy
-  // Of its result, where that is stored as integers.
+  // The form of its result, if that is stored as integers.
   Range range;
   float scale = 0;
   int32_t zero_point = 0;

@@ -1,4 +1,4 @@
-// What is suspicious about the samples that a model is calibrated on.
+// Warnings about samples of calibration that are suspicious.
 #pragma once
 
 #include <span>

@@ -14,7 +14,7 @@
 
 namespace millrace::ranks {
 
-// What a rank sends to one other and receives from it. Either may be empty.
+// The data that a rank sends to one other rank and receives from it. Either may be empty.
 struct Part {
   std::span<const std::byte> send;
   std::span<std::byte> receive;

@@ -35,8 +35,8 @@
 
 namespace millrace::ranks {
 
-// What ends a call that waits for other ranks, besides the limit that the communicator was made
-// with. Asked on the thread of the call, at least ten times a second while it waits.
+// Ends a call that waits for other ranks, besides the limit that the communicator was made with.
+// Asked on the thread of the call, at least ten times a second while it waits.
 class StopCheck {
  public:
   virtual bool stop_requested() noexcept = 0;
@@ -45,7 +45,7 @@ class StopCheck {
   ~StopCheck() = default;
 };
 
-// How long a call may take. A call that is ended by either fails with kDeadlineExceeded or
+// Limits the time of a call. A call that is ended by either fails with kDeadlineExceeded or
 // kCancelled, and so does the communicator.
 struct Limit {
   Deadline deadline = kNoDeadline;

@@ -1,4 +1,4 @@
-// What the elements of a collective are, and how they are reduced.
+// The element types of a collective, and their reductions.
 #pragma once
 
 #include <cstddef>

@@ -48,7 +48,7 @@ void copy(std::span<const std::byte> from, std::byte* to) noexcept {
   if (!from.empty()) std::memmove(to, from.data(), from.size());
 }
 
-// How long a rank that has lost another keeps its connections for those that have still to hear of
+// Time that a rank that has lost another keeps its connections for those that have still to hear of
 // it: a connection that ends drops what is on its way, and what they would see then is that this
 // rank has ended, not which one was the first.
 class GracePeriod final : public WaitCheck {
@@ -194,7 +194,7 @@ Status MessageCommunicator::all_reduce(std::span<const std::byte> input,
               .reduction = reduction,
               .bytes = input.size()},
              limit, [&](const Signature& signature, OperationWait& wait) {
-               // To send all data to every rank takes one step instead of two.
+               // Sending all data to every rank takes one step instead of two.
                return input.size() <= kAlwaysWhole || input.size() * (size() - 1) <= kFrameData
                           ? reduce_whole(signature, input, output, wait)
                           : reduce_in_pieces(signature, input, output, wait);
@@ -261,7 +261,7 @@ Status MessageCommunicator::all_to_all(const InputBlocks& inputs, const OutputBl
   const size_t bytes = inputs.bytes_each();
   std::byte* const held = scratch(size() * bytes);
   for (uint32_t r = 0; r < size(); ++r) {
-    // What one rank sends may be received over before it has been sent.
+    // A received block may overwrite a block before that has been sent.
     const bool in_place = overlap(inputs[r], outputs[r]);
     if (in_place) copy(inputs[r], held + r * bytes);
     parts_[r] = {in_place ? std::span<const std::byte>(held + r * bytes, bytes) : inputs[r],

@@ -16,8 +16,8 @@ namespace millrace::ranks {
 
 class MessageCommunicator final : public Communicator {
  public:
-  // Of all ranks of the transport. An operation fails that takes longer than `timeout`; zero is no
-  // limit.
+  // Makes the communicator of all ranks of the transport. An operation fails if it takes longer
+  // than `timeout`; zero is no limit.
   static Result<std::shared_ptr<MessageCommunicator>> make(std::unique_ptr<Transport> transport,
                                                            std::chrono::nanoseconds timeout);
 
@@ -57,7 +57,7 @@ class MessageCommunicator final : public Communicator {
   Status exchange_once(const Signature& signature, const Limit& limit);
   // At least `bytes` of memory that lives until the next operation.
   std::byte* scratch(size_t bytes);
-  // Of `size()` pieces of `count` elements; the piece of rank r begins where that of r - 1 ends.
+  // First element of a rank's piece, of `size()` pieces of `count` elements that follow each other.
   size_t piece_begin(uint32_t rank, size_t count) const noexcept;
   Status reduce_whole(const Signature& signature, std::span<const std::byte> input,
                       std::span<std::byte> output, OperationWait& wait);

@@ -19,7 +19,7 @@
 
 namespace millrace::ranks {
 
-// What fits in a frame: a message of this size costs less to copy than another trip takes.
+// Bytes that fit in a frame: a message of this size costs less to copy than another trip takes.
 inline constexpr size_t kFrameData = 65536;
 
 class Peer {

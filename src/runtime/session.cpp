@@ -88,8 +88,8 @@ class Session::Impl final : public JobTask::Listener {
   void on_conversions(const BoundaryConversions& conversions) noexcept override;
 
  private:
-  // What the session needs for one more job, set aside before a unit is asked for a place: a place
-  // that is taken cannot be given back for want of memory. Takes it back unless the job is issued.
+  // Resources for one more job, set aside before a unit is asked for a place: a place that is taken
+  // cannot be given back for want of memory. Releases them unless the job is issued.
   class Reservation {
    public:
     Reservation(Impl& session, JobCallback callback) noexcept
@@ -105,7 +105,7 @@ class Session::Impl final : public JobTask::Listener {
    private:
     Impl& session_;
     JobCallback callback_;
-    // What was made and not issued.
+    // The resources that were made and not issued.
     Job* entry_ = nullptr;
     queue::PreparedCall prepared_;
   };
@@ -121,10 +121,10 @@ class Session::Impl final : public JobTask::Listener {
 
   const ColumnClaimPtr columns_;
   const std::shared_ptr<Executor> executor_;
-  const std::shared_ptr<queue::AcceptanceOrder> acceptance_order_;  // of the device; may be null
+  const std::shared_ptr<queue::AcceptanceOrder> acceptance_order_;  // the device's; may be null
   CallbackSequencer sequencer_;
   JobTable jobs_;
-  queue::Room room_;  // where execute() waits
+  queue::Room room_;  // execute() waits here
   std::atomic<uint64_t> converted_tensors_{0}, converted_bytes_{0};
   std::atomic<bool> closed_{false};  // close has begun
   std::atomic<bool> ended_{false};   // close has returned
@@ -257,7 +257,7 @@ Result<SessionJobId> Session::Impl::submit_checked(const JobBindings& bindings,
     id = job->id;
     static_cast<JobTask&>(task).fill(executor_, bindings, job);
   };
-  // Where the device numbers its jobs, their ids are in the same order.
+  // If the device numbers its jobs, their ids are in the same order.
   queue::AcceptanceOrder::Lock in_order;
   if (acceptance_order_ != nullptr) in_order = acceptance_order_->lock();
   for (;;) {

@@ -39,7 +39,7 @@ struct SessionOptions {
   std::optional<JobMode> mode = {};
   // None: it has no columns and uses every lane of the device.
   std::optional<Placement> placement = {};
-  std::shared_ptr<Profile> profile = nullptr;  // of the program, notified of every job; may be null
+  std::shared_ptr<Profile> profile = nullptr;  // the program's; notified of every job; may be null
   // A job that runs without progress for this long is given up (kHung); its lane is replaced, and
   // the jobs behind it run. Zero: never. MILLRACE_WATCHDOG, if it is set, shortens it. With it,
   // execute() hands over to a lane, and close() waits no longer for a job without progress.
@@ -73,8 +73,8 @@ class Session {
   uint32_t lane_count() const noexcept;
   // Jobs of submit() and execute() that were not refused, so far.
   uint64_t accepted_jobs() const noexcept;
-  // What the jobs that are completed have converted, all together. Those of a job are in it when
-  // its status is known.
+  // The conversions of all completed jobs together. The conversions of a job are included when its
+  // status is known.
   BoundaryConversions conversions() const noexcept;
 
   // Returns at once. kQueueFull when max_concurrent_runs jobs are not completed, kInvalidArgument

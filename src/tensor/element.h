@@ -51,7 +51,7 @@ using StorageOf = typename Storage<kType>::T;
 template <class T>
 using Wide = std::conditional_t<sizeof(T) == 8, __int128, int64_t>;
 
-// What elements of a floating type are computed with.
+// The type in which elements of a floating type are computed.
 template <DataType kType>
 using RealOf = std::conditional_t<kType == DataType::kFloat64, double, float>;
 
@@ -93,7 +93,7 @@ StorageOf<kType> narrow(double value, bool toward_zero) noexcept {
   }
 }
 
-// To the nearest integer, ties to even. std::nearbyint would follow the thread's rounding mode.
+// Rounds to nearest integer, ties to even. std::nearbyint would follow the thread's rounding mode.
 template <class Real>
 Real round_to_even(Real value) noexcept {
   const Real whole = std::trunc(value);

@@ -1,4 +1,4 @@
-// What the dimensions that a job states for a tensor mean. Thread-safe.
+// Functions on the dimensions that a job states for a tensor. Thread-safe.
 #pragma once
 
 #include <cstddef>

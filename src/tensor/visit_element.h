@@ -1,4 +1,4 @@
-// From the element type of a tensor to the C++ type that its elements have.
+// Dispatches from the element type of a tensor to the C++ type of its elements.
 #pragma once
 
 #include <cstdint>

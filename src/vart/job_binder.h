@@ -17,7 +17,7 @@ namespace millrace::vartml {
 
 using TensorTable = std::vector<std::vector<::vart::NpuTensor>>;
 
-// What a runner takes in a call.
+// The rules for what a runner takes in a call.
 struct CallRules {
   size_t batch_size = 1;
   // Tensors that this program would have converted are refused; null: none are.
@@ -33,8 +33,8 @@ class JobBinder {
                           const TensorTable& inputs, const TensorTable& outputs);
   runtime::JobBindings bindings() const noexcept { return {frames_, inputs_, outputs_}; }
   const std::string& reason() const noexcept { return reason_; }
-  // Where tensors of the call differ from those of the model that they are bound to. Valid as long
-  // as the model and the tensors of the call.
+  // Differences between tensors of the call and those of the model that they are bound to. Valid as
+  // long as the model and the tensors of the call.
   std::span<const TensorMismatch> mismatches() const noexcept { return mismatches_; }
 
   // Drops the references to tensors, keeps the capacity.

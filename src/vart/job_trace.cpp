@@ -17,7 +17,7 @@ int64_t microseconds(int64_t from_ns, int64_t to_ns) {
   return (to_ns - from_ns) / 1000;
 }
 
-// What becomes of one job: shared by the thread that submits it and the one that runs its callback.
+// State of one job, shared by the thread that submits it and the one that runs its callback.
 struct JobLife {
   // Held until the submission is logged, so that the lines of a job come in their order.
   std::mutex mutex;

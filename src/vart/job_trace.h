@@ -10,7 +10,7 @@
 
 namespace millrace::vartml {
 
-// As the functions of Session. A job without a callback gets one, which logs: its completion is
+// Like the functions of Session. A job without a callback gets one, which logs: its completion is
 // logged before the session is gone, but not always before a wait for it returns.
 Result<runtime::SessionJobId> submit_traced(runtime::Session& session,
                                             runtime::JobBindings bindings,

@@ -1,4 +1,4 @@
-// What a caller of the API gets for a status of the core.
+// Converts a status of the core to the code that a caller of the API gets.
 #pragma once
 
 #include "base/status.h"
@@ -6,7 +6,7 @@
 
 namespace millrace::vartml {
 
-// Never UNSUPPORTED: programs of release 6.2 look codes up in a table that ends before it.
+// Never returns UNSUPPORTED: programs of release 6.2 look codes up in a table that ends before it.
 ::vart::StatusCode to_status_code(StatusCode code) noexcept;
 
 }  // namespace millrace::vartml

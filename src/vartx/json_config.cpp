@@ -39,12 +39,12 @@ std::string_view text_in(const json& value) {
   return value.get_ref<const std::string&>();
 }
 
-// What a property tree makes of an empty list or object, and programs of a setting that is not set.
+// Property trees write an empty list or object as an empty text, and programs an unset setting.
 bool is_empty_text(const json& value) {
   return value.is_string() && trimmed(text_in(value)).empty();
 }
 
-// Also null, and what a property tree makes of it.
+// True also for null, and for the text that a property tree makes of it.
 bool is_missing(const json& value) {
   return value.is_null() || is_empty_text(value) || (value.is_string() && text_in(value) == "null");
 }

@@ -24,7 +24,7 @@ class JsonConfig {
  public:
   // An empty object, in which every key is missing.
   JsonConfig();
-  // From JSON text whose top is an object; text without any character but blanks is an empty
+  // Parses JSON text whose top is an object; text without any character but blanks is an empty
   // object. std::invalid_argument says what is wrong, and where.
   static JsonConfig parse(const std::string& text);
 

@@ -59,7 +59,7 @@ TEST_F(NativeAllocation, Execute) {
   EXPECT_EQ(steady_allocations([&] { return unit_.execute(model_, memory_.args()).ok(); }), 0u);
 }
 
-// Of a model whose dimensions each job settles.
+// The dimensions of this model are settled by each job.
 TEST(NativeAllocationOfOpenTensors, SubmitAndWait) {
   setenv("MILLRACE_PLUGIN_DIR", MILLRACE_OPEN_PLUGIN_DIR, 1);
   Device device = Device::open("open").value();

@@ -1,4 +1,4 @@
-// What jobs convert between their caller's memory and the device, and how that is forbidden.
+// Tests what jobs convert between their caller's memory and the device, and how that is forbidden.
 #include <gmock/gmock.h>
 
 #include <array>

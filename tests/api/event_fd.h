@@ -24,7 +24,7 @@ class EventFd {
     }
     return take();
   }
-  // What was added since the last time; 0 when nothing was.
+  // Returns what was added since the last time; 0 if nothing was.
   uint64_t take() const {
     uint64_t value = 0;
     return ::read(fd_, &value, sizeof(value)) == sizeof(value) ? value : 0;

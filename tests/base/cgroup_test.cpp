@@ -50,7 +50,7 @@ TEST_F(Cgroup, Version1IsReadWhereItHasTheProcessor) {
   EXPECT_EQ(cores(), 0);
 }
 
-// Where a container shows its own group as the root, the path in /proc leads nowhere.
+// If a container shows its own group as the root, the path in /proc leads nowhere.
 TEST_F(Cgroup, Version1InAContainerIsReadAtTheRoot) {
   write("proc/self/cgroup", "1:cpu:/docker/0123\n");
   write("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "250000\n");

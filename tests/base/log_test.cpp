@@ -25,7 +25,7 @@ TEST(Log, SinkReceivesLinesUpToItsLevel) {
   EXPECT_FALSE(log_enabled(LogLevel::kError));
 }
 
-// What MILLRACE_LOG asks for is read once, so each of these asks in a process of its own.
+// MILLRACE_LOG is read once per process, so each of these tests runs in a process of its own.
 class LogDeathTest : public testing::Test {
  protected:
   LogDeathTest() { testing::GTEST_FLAG(death_test_style) = "threadsafe"; }

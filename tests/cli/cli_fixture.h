@@ -1,4 +1,4 @@
-// What the tests of the `millrace` program share: a folder of their own and the shipped network.
+// Fixture of the tests of the `millrace` program: a folder of their own and the shipped network.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -44,7 +44,7 @@ class CompareTest : public CliTest {
         io::write_file(file("reference/" + name + ".npy"), std::as_bytes(std::span(bytes))).ok());
   }
 
-  // What the network computes for the picture.
+  // The scores that the network computes for the picture.
   std::vector<float> scores() const {
     const ProgramResult result =
         millrace({"run", kGlyphsOnnx, "--input", file("image.bin"), "--output-dir", file("out")});

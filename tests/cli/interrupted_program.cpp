@@ -15,7 +15,7 @@
 namespace millrace::test {
 namespace {
 
-// As on a file system that cannot do it.
+// Makes a call fail as on a file system that cannot do it.
 bool refuse(int call, int error, const scmp_arg_cmp& condition) {
   const scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
   return filter != nullptr &&

@@ -109,8 +109,8 @@ TEST_P(KilledTest, WhatIsLeftGoesWithTheNextRun) {
   }
 }
 
-// Where names cannot be exchanged, the old directory is aside for two renames; killed then, it
-// stays there. What is left of it later has a temporary name.
+// If names cannot be exchanged, the old directory is aside for two renames; if killed then, it
+// stays there. The remains of it have a temporary name later.
 TEST_F(InterruptedTest, ADirectoryThatIsReplacedByTwoRenamesIsWholeSomewhere) {
   int aside = 0;
   interrupt_everywhere("dir", {.signal = SIGKILL, .exchanges = false}, [&] {

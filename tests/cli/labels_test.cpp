@@ -18,7 +18,7 @@ constexpr size_t kLabelledClasses = 300, kFirst = 290, kSecond = 7;
 
 class LabelsTest : public CliTest {
  protected:
-  // What is printed for an input whose largest values are those of kFirst and kSecond.
+  // Returns what is printed for an input whose largest values are those of kFirst and kSecond.
   std::string top_two(size_t labels, const std::string& line_end) const {
     const graph::CompiledModel model = relu_model({{"scores", {1, kLabelledClasses}}});
     EXPECT_TRUE(

@@ -19,7 +19,7 @@ TEST_F(CliTest, EnvNamesTheLibrariesOfThisBuild) {
   EXPECT_THAT(result.out, HasSubstr("/lib/pkgconfig"));
 }
 
-// What `eval "$(millrace env)"` makes of the variables, when it is done so many times.
+// Returns the variables after `eval "$(millrace env)"` was run that many times.
 std::string paths_after(const std::string& program, int times) {
   std::string script = "export LD_LIBRARY_PATH=/first:/second PKG_CONFIG_PATH=\n";
   for (int i = 0; i < times; ++i) script += "eval \"$('" + program + "' env)\"\n";

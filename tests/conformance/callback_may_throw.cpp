@@ -1,4 +1,4 @@
-// What a callback throws is contained and logged; the callbacks after it are called.
+// An exception from a callback is contained and logged; the callbacks after it are called.
 #include <stdexcept>
 
 #include "tests/conformance/support/behaviour.h"

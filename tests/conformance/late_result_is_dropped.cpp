@@ -1,4 +1,4 @@
-// What a hung job comes to in the end is dropped; until then the memory it names is kept.
+// The late result of a hung job is dropped; until then the memory that the job names is kept.
 #include "tests/conformance/support/behaviour.h"
 #include "tests/conformance/support/callback_log.h"
 #include "tests/conformance/support/hook_gate.h"

@@ -1,4 +1,4 @@
-// Whatever the number of units: the lanes, one thread for callbacks, one for the clock.
+// Any number of units has the same threads: the lanes, one for callbacks, one for the clock.
 #include "tests/conformance/support/behaviour.h"
 #include "tests/conformance/support/callback_log.h"
 #include "tests/conformance/support/threads.h"

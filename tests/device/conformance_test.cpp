@@ -1,4 +1,4 @@
-// What every device must do that implements device/device.h.
+// Tests the requirements on every device that implements device/device.h.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -370,7 +370,7 @@ TEST_F(Faulty, EveryFaultIsEmittedWithItsNumber) {
   EXPECT_THAT(numbers, ElementsAre(1, 2, 3));
 }
 
-// What so many frames end with on a fresh plan with these random faults.
+// Runs frames on a fresh plan with these random faults, and returns which of them failed.
 std::vector<bool> failures(uint64_t seed, const FaultRates& rates, FaultCounts& counts) {
   FaultPlan plan;
   plan.randomize(seed, rates);

@@ -1,5 +1,5 @@
-// Where packed weights lie: aligned, apart from each other, in few blocks, and in huge pages where
-// they are large.
+// Tests where packed weights lie: aligned, apart from each other, in few blocks, and in huge pages
+// if they are large.
 #include "device/cpu/weights/constant_memory.h"
 
 #include <gmock/gmock.h>
@@ -43,7 +43,7 @@ TEST(ConstantMemory, ConstantsAreAlignedAndApart) {
   }
 }
 
-// What a job walks through lies together, so that it shares pages.
+// Constants that a job walks through lie together, so that they share pages.
 TEST(ConstantMemory, SmallConstantsFollowEachOther) {
   ConstantMemory memory;
   const std::byte* const first = memory.take(100);
@@ -75,7 +75,7 @@ TEST(ConstantMemory, ASizeThatCannotBeIsRefused) {
   EXPECT_EQ(memory.take(10), data + 1024);  // as if nothing had been asked for
 }
 
-// What the system says of the pages around an address, in /proc/self/smaps: its flags.
+// The flags that the system shows in /proc/self/smaps for the pages around an address.
 std::string flags_at(const std::byte* data) {
   std::ifstream maps("/proc/self/smaps");
   bool found = false;

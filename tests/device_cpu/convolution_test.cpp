@@ -457,7 +457,7 @@ TEST(ConvWeights, MayBeStoredInAnyFloatingType) {
     }
 }
 
-// As in heads of detectors, which use the same weights for images of several sizes.
+// Heads of detectors use the same weights in this way, for images of several sizes.
 TEST(ConvWeights, ArePackedOnceForSeveralReaders) {
   const Tensor weight = Tensor::numbers({64, 64, 3, 3}, 2);
   const graph::Conv op = conv({1, 1}, {1, 1}, {1, 1}, {1, 1});

@@ -105,7 +105,7 @@ TEST_P(Elementwise, BinaryWithAConstant) {
     }
 }
 
-// What a convolution reads after an elementwise step depends on the padding being zero.
+// A convolution after an elementwise step depends on the padding of its input being zero.
 TEST_P(Elementwise, LeavesNothingInThePaddingOfBlocks) {
   const Tensor x = Tensor::numbers({1, 21, 5, 5}, 1);
   Tensor weight = Tensor::zeros({4, 21, 1, 1});

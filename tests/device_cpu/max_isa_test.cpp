@@ -1,5 +1,5 @@
-// What MILLRACE_MAX_ISA forbids is not used. CMakeLists.txt has ctest run this program once within
-// each instruction set.
+// Instructions that MILLRACE_MAX_ISA forbids are not used. CMakeLists.txt has ctest run this
+// program once within each instruction set.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <hwy/targets.h>

@@ -23,7 +23,7 @@ class ModelBuilder {
   graph::ValueId input(const graph::Dims& shape,
                        tensor::DataType type = tensor::DataType::kFloat32);
   graph::ValueId constant(const Tensor& tensor, tensor::DataType type = tensor::DataType::kFloat32);
-  // Of elements as they lie in memory.
+  // A constant with the elements as they lie in memory.
   graph::ValueId raw_constant(const graph::Dims& shape, tensor::DataType type,
                               std::span<const std::byte> bytes) {
     return model_.graph.add_constant(next_name("constant"), type, shape,

@@ -73,14 +73,14 @@ INSTANTIATE_TEST_SUITE_P(All, PoolCase,
                                   (std::get<1>(info.param) == Precision::kBf16 ? "Bf16" : "Fp32");
                          });
 
-// Of the first `count` elements of INT8 or UINT8, with both ends of the range among them.
+// Numbers of INT8 or UINT8 from `lowest` on, with both ends of the range among the first 256.
 Tensor bytes(const Dims& dims, float lowest) {
   Tensor x = Tensor::zeros(dims);
   for (size_t i = 0; i < x.data.size(); ++i) x.data[i] = lowest + static_cast<float>(i * 37 % 256);
   return x;
 }
 
-// Behind a convolution in BF16, whose results have their channels innermost where there are tiles.
+// The pool follows a BF16 convolution, whose results have channels innermost if there are tiles.
 TEST(Pool, TakesTheMaximumOfChannelsThatLieInnermost) {
   for (const Case& test : cases()) {
     if (test.op.kind != PoolKind::kMax || test.x.size() != 4) continue;

@@ -1,4 +1,4 @@
-// What a loaded program says about itself, and that it may run on several threads.
+// Tests what a loaded program says about itself, and that it may run on several threads.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -93,7 +93,7 @@ TEST(ProgramInfo, NamesTheTensorThatEachStepWrites) {
   }
 }
 
-// Where Winograd's algorithm does not transform them.
+// Winograd's algorithm, which transforms weights, does not apply to a 1x1 convolution.
 TEST(ProgramInfo, Bf16WeightsTakeHalfTheSpace) {
   if (!topology().features.avx512_bf16) GTEST_SKIP() << "no BF16 on this processor";
   const auto weight_bytes = [](Precision precision) {

@@ -22,7 +22,7 @@ using graph::UnaryKind;
 using graph::ValueId;
 using tensor::DataType;
 
-// What quantised values are stored as.
+// The storage form of quantised values.
 struct Form {
   const char* name;
   DataType type;

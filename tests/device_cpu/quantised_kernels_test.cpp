@@ -349,8 +349,8 @@ TEST(QuantisedKernels, StepsSayWhetherTheyReadIntegers) {
   EXPECT_GT(integers, 0u);
 }
 
-// What mobile networks are made of. Without a zero point and with all bytes in bounds there is less
-// to do for a byte.
+// Mobile networks are made of these layers. Without a zero point and with all bytes in bounds there
+// is less to do for a byte.
 TEST(QuantisedKernels, AConvolutionOfOnePixelIsOneStepWithTheDepthwiseOneBehindIt) {
   for (const Form& between : {kPositive, kWide, kShifted})
     for (const int64_t stride : {1, 2}) {
@@ -386,7 +386,7 @@ class LoopsBesideLibrary : public ::testing::TestWithParam<LoopsCase> {
   static constexpr int64_t kIn = 24, kHeight = 9, kWidth = 11;
   const LoopsCase& c() const { return GetParam(); }
 
-  // Of the filters from `first` on.
+  // The model of the `count` filters from `first` on.
   std::shared_ptr<const graph::CompiledModel> model(int64_t first, int64_t count) const {
     ModelBuilder builder;
     const auto x = builder.quantised(
@@ -422,7 +422,7 @@ class LoopsBesideLibrary : public ::testing::TestWithParam<LoopsCase> {
                              c().sum->quantisation());
   }
 
-  // What the model of these filters reads of the image of all.
+  // The part of the image of all filters that the model of these filters reads.
   Tensor image(int64_t first, int64_t count) const {
     if (!c().is_depthwise) return Tensor::numbers({1, kIn, kHeight, kWidth}, 5);
     return channels_of(Tensor::numbers({1, c().channels, kHeight, kWidth}, 5), first, count);

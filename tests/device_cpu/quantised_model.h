@@ -10,7 +10,7 @@
 
 namespace millrace::device::cpu {
 
-// What quantised values are stored as.
+// The storage form of quantised values.
 struct Form {
   tensor::DataType type = tensor::DataType::kUint8;
   float scale = 1 / 64.0f;

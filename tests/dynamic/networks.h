@@ -60,14 +60,14 @@ class Runner {
  public:
   explicit Runner(network::Network network);
 
-  // What load_dynamic() says.
+  // The status of load_dynamic().
   const Status& loaded() const { return loaded_; }
   const device::Program& program() const { return *program_; }
   runtime::PlanCounters counters() const { return runtime::plan_counters(*program_); }
 
   // The outputs; each has memory of `capacity` bytes.
   Result<std::vector<Tensor>> run(std::vector<Tensor> inputs, size_t capacity = 4096);
-  // As run(), and the job is to stop by `deadline`.
+  // Like run(), and the job is to stop by `deadline`.
   Result<std::vector<Tensor>> run_until(Deadline deadline, std::vector<Tensor> inputs,
                                         size_t capacity = 4096);
   // The shapes that the last run stated.

@@ -1,4 +1,4 @@
-// Whatever the floating-point environment of the program's thread is, every face compiles,
+// In any floating-point environment of the program's thread, every face compiles,
 // quantises, loads and runs models with the same bits, and does not change it.
 #include <gtest/gtest.h>
 

@@ -200,7 +200,7 @@ TEST_F(OnnxExport, Pooling) {
   for (const PoolKind kind : {PoolKind::kMax, PoolKind::kAverage}) {
     expect_same_result(graph::Pool{kind, {3, 2}, {2, 2}, {1, 1}, {1, 0}, {1, 1}, {0, 0}, false},
                        {1, 3, 8, 9});
-    // As ceil_mode makes it: one row more than fits.
+    // This is what ceil_mode makes: one row more than fits.
     expect_same_result(graph::Pool{kind, {3, 3}, {2, 2}, {1, 1}, {0, 0}, {1, 0}, {1, 0}, false},
                        {1, 3, 8, 9});
     expect_same_result(graph::GlobalPool{kind}, {1, 3, 4, 5});
@@ -342,7 +342,7 @@ TEST_F(OnnxExport, WhatOnnxCannotSayIsRefused) {
   trees.output(trees.fallback({"ai.onnx.ml.Normalizer", {}}, {trees.input({2, 3})})[0]);
   EXPECT_EQ(refusal(trees.build()->graph).code(), StatusCode::kUnsupported);
 
-  // As bytes in a graph, whose types would not be those of the operator.
+  // A graph holds them as bytes, whose types would not be those of the operator.
   ModelBuilder halves;
   halves.output(halves.fallback({"QuantizeLinear", {{"output_dtype", int64_t{22}}}},
                                 {halves.input({4}), halves.constant(Tensor{{}, {0.5f}})})[0]);

@@ -129,7 +129,7 @@ class OperatorTypes : public ::testing::TestWithParam<size_t> {
     return compile_to_archive(path, {.precision = precision});
   }
 
-  // What the operator gives for constants.
+  // The result of the operator for constants.
   Numbers reference(int opset, bool boolean) {
     auto archive = compile(opset, test_case().reference_type, true, boolean);
     EXPECT_TRUE(archive.ok()) << archive.status().to_string();
@@ -186,7 +186,7 @@ TEST_P(OperatorTypes, GiveTheRightResultOrACleanRefusal) {
   }
 }
 
-// Of the operators that take any shape; the others build their models of shapes of their own.
+// Tests the operators that take any shape; the others build models with shapes of their own.
 TEST_P(OperatorTypes, TakeEveryRankOrRefuseIt) {
   const int opset = std::min(21, test_case().last_opset);
   for (size_t rank = 0; rank <= graph::kMaxRank; ++rank) {

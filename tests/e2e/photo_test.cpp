@@ -26,7 +26,7 @@ void PrintTo(const Photo& photo, std::ostream* out) {
 
 class PhotoTest : public testing::TestWithParam<Photo> {
  protected:
-  // What `millrace run` prints for the photograph and a model with its own preprocessing.
+  // The output of `millrace run` for the photograph and a model with its own preprocessing.
   static std::string read_photo(const std::string& model, std::vector<std::string> preprocessing) {
     const auto photo = test_model(std::string("images/") + GetParam().file);
     const auto labels = test_model("labels/imagenet_synset.txt");

@@ -1,4 +1,4 @@
-// What the ONNX standard says of its operators, out of the ONNX library.
+// The types of operators that the ONNX standard lists, from the ONNX library.
 #pragma once
 
 #include <set>
@@ -6,7 +6,7 @@
 
 namespace millrace::test {
 
-// Which part of an operator's signature has the type in question.
+// The part of an operator's signature that has the type in question.
 struct Parameter {
   bool output = false;
   int index = 0;

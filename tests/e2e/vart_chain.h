@@ -18,7 +18,7 @@ namespace millrace::test {
 
 class VartChain {
  public:
-  // How the network wants its pictures, stretched to its size.
+  // The preprocessing of the network: pictures are stretched to its size.
   struct Pictures {
     bool is_bgr = false;
     float mean = 0;
@@ -34,7 +34,7 @@ class VartChain {
 
   Outputs run(const std::string& picture_file);
 
-  // Of the last picture, for InferResult::transform.
+  // The scaling of the last picture, for InferResult::transform.
   vart::InferResScaleInfo scale_info() const;
 
  private:

@@ -30,7 +30,7 @@ struct Mode {
 
 class Detectors : public testing::TestWithParam<Mode> {
  protected:
-  // What the network gives for the photograph; nothing, and the test is skipped, without them.
+  // The network's outputs for the photograph; without the files they are empty, and the test skips.
   VartChain::Outputs outputs_of(const std::string& model, const std::string& photo,
                                 const VartChain::Pictures& pictures) {
     const auto onnx = test_model("models/" + model);
@@ -61,7 +61,7 @@ TEST_P(Detectors, UltrafaceFindsTheFaceOfTheAstronaut) {
     EXPECT_NEAR(outputs.at("boxes")[4 * best + i], expected[i], 0.02) << "side " << i;
 }
 
-// As one list of boxes, which PostProcess reads: x, y, width, height, objectness, score.
+// Converts to one list of boxes for PostProcess: x, y, width, height, objectness, score.
 std::vector<float> yunet_boxes(const VartChain::Outputs& outputs) {
   std::vector<float> boxes;
   for (const std::string stride : {"8", "16", "32"}) {
@@ -130,7 +130,7 @@ TEST_P(Detectors, FastestdetFindsTheDog) {
     }
   EXPECT_EQ(best_class, kDog);
   EXPECT_NEAR(best_score, 0.929, 0.05);
-  // In the middle of the dog, where neighbouring cells are nearly as good.
+  // The best cell is in the middle of the dog, where neighbouring cells are nearly as good.
   EXPECT_NEAR(static_cast<double>(best_cell / kSide), 11, 1);
   EXPECT_NEAR(static_cast<double>(best_cell % kSide), 9, 1);
 }

@@ -1,4 +1,4 @@
-// What a program does at one face from beginning to end: it creates what it needs, runs jobs in
+// A cycle is a program at one face from beginning to end: it creates what it needs, runs jobs in
 // every way, and destroys everything. Nothing of it exists before, nothing is left after.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What goes wrong on the device of a cycle. The device must be open when this is made.
+// Faults on the device of a cycle. The device must be open when this is made.
 #pragma once
 
 #include <memory>

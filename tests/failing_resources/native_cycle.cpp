@@ -18,7 +18,7 @@ constexpr std::chrono::seconds kPatience{10};
 // Declared before the device, so that callbacks of late jobs find it.
 struct Callbacks {
   std::atomic<int> counts[kJobs] = {};
-  // Of the jobs that do not succeed.
+  // Counts of the jobs that do not succeed: accepted ones, and their callbacks.
   std::atomic<int> accepted{0}, called{0};
   bool each_came_once() const {
     for (const std::atomic<int>& count : counts)

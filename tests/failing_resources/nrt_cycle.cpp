@@ -24,7 +24,7 @@ constexpr size_t kOutputBytes = size_t{kTinyOutputChannels} * kTinySide * kTinyS
 constexpr std::chrono::seconds kPatience{10};
 constexpr NRT_STATUS kUntouched = NRT_COLL_PENDING;
 
-// What a cycle has made, and frees in the order in which a program does.
+// Objects that a cycle has made. They are freed in the order in which a program frees them.
 struct Objects {
   nrt_model_t* model = nullptr;
   nrt_tensor_t *input = nullptr, *output = nullptr;
@@ -71,7 +71,7 @@ CycleResult run_requests(const Objects& objects, const std::vector<float>& numbe
   return {};
 }
 
-// What requests that are in flight at the end write to.
+// The statuses to which requests that are in flight at the end write.
 struct LastStatuses {
   std::array<NRT_STATUS, 2> of = {kUntouched, kUntouched};
   size_t accepted = 0;

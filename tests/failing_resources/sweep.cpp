@@ -43,13 +43,13 @@ struct Options {
   bool verbose = false;
 };
 
-// What a child found, in memory that it shares with its parent.
+// The finding of a child, in memory that it shares with its parent.
 struct Finding {
   bool reached;  // so many calls were made that one failed
   CycleResult first, second;
 };
 
-// So many cycles in a row that made fewer calls are the end of a sweep.
+// The number of cycles in a row with fewer calls that end a sweep.
 constexpr uint64_t kNotReachedAtTheEnd = 20;
 
 using Cycle = CycleResult (*)(const CycleInput&);
@@ -159,7 +159,7 @@ int sweep(const Options& options) {
     if (child == 0) run_child(options, library, input, nth, *finding);
     const int state = await_child(child);
     if (!finding->reached) {
-      // How many calls a cycle makes depends on what its threads happen to do.
+      // The number of calls of a cycle depends on what its threads happen to do.
       if (++not_reached == kNotReachedAtTheEnd) break;
       continue;
     }

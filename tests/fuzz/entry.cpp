@@ -1,4 +1,4 @@
-// What the engine calls.
+// The entry point that the engine calls.
 #include "tests/fuzz/target.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

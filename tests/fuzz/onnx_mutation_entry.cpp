@@ -218,7 +218,7 @@ void change(::onnx::ModelProto& model, Random& random) {
   Message& message = *messages[below(random, messages.size())];
   const auto& descriptor = *message.GetDescriptor();
   const auto* field = descriptor.field(static_cast<int>(below(random, descriptor.field_count())));
-  // What is there matters more than what could be.
+  // Fields that are present matter more than those that could be.
   std::vector<const FieldDescriptor*> present;
   message.GetReflection()->ListFields(message, &present);
   if (!present.empty() && below(random, 4) != 0) field = present[below(random, present.size())];

@@ -1,5 +1,5 @@
-// What strangers say where ranks meet is refused or waited out, and admits nobody who does not know
-// the token; so is what a stranger answers who listens there instead of rank 0.
+// Bytes that strangers send where ranks meet are refused or waited out, and admit nobody who does
+// not know the token; so is the answer of a stranger who listens there instead of rank 0.
 #include <sys/socket.h>
 
 #include <chrono>

@@ -1,5 +1,5 @@
-// What arrives over a connection between two cores fills the receives that are posted, or fails the
-// communicator with a reason; who greets as nobody does is not admitted.
+// Bytes that arrive over a connection between two cores fill the receives that are posted, or fail
+// the communicator with a reason; a peer with another greeting than is expected is not admitted.
 #include <sys/socket.h>
 
 #include <cstring>

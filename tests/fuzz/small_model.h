@@ -1,4 +1,4 @@
-// Which models a fuzz target runs: a valid archive may ask for hours of work and any memory.
+// Selects models that fuzz targets run: a valid archive may need hours of work and any memory.
 #pragma once
 
 #include "graph/compiled_model.h"

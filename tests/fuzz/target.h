@@ -1,4 +1,4 @@
-// What the fuzz targets share. A target defines fuzz_one(); the engine is libFuzzer. A finding is
+// Code that fuzz targets share. A target defines fuzz_one(); the engine is libFuzzer. A finding is
 // what the sanitizers report, an input that takes too much time or memory, and an expectation that
 // does not hold.
 #pragma once
@@ -23,7 +23,7 @@ namespace millrace::fuzz {
 
 using Input = std::span<const std::byte>;
 
-// Of one target: runs the library on the input.
+// Runs the library on the input; each target defines it.
 void fuzz_one(Input input);
 
 inline std::string_view text_of(Input input) {

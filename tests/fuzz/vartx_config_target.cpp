@@ -40,7 +40,7 @@ TensorInfo tensor(TensorDataDirection direction, TensorDataType type, std::vecto
   return info;
 }
 
-// What the shapes of a model's few elements and their type can be, by a byte.
+// Descriptions of a model's tensors, which have few elements; a byte chooses their shapes and type.
 std::vector<TensorInfo> tensors_of(uint8_t choice) {
   constexpr TensorDataType kTypes[] = {TensorDataType::FLOAT32, TensorDataType::INT8,
                                        TensorDataType::BF16, TensorDataType::FP16};
@@ -55,7 +55,7 @@ std::vector<TensorInfo> tensors_of(uint8_t choice) {
   return infos;
 }
 
-// Such a number of bytes, of the text and where it ends all ones, which are NaN in most types.
+// Returns `count` bytes: those of the text, then bytes of all ones, which are NaN in most types.
 std::vector<uint8_t> bytes_of(size_t count, std::string_view text) {
   std::vector<uint8_t> bytes(count, 0xff);
   std::ranges::copy(text.substr(0, count), bytes.begin());

@@ -49,7 +49,7 @@ TEST(VartPage, ListsEveryOption) {
   EXPECT_EQ(all_of<Names>(section("Options"), R"(\n\| `(\w+)`)"), known);
 }
 
-// Those of the NRT face are on its own page.
+// The variables of the NRT face are on its own page.
 TEST(VartPage, ListsEveryEnvironmentVariable) {
   const Names listed = all_of<Names>(section("Environment"), R"(\n\| `(\w+)`)");
   size_t found = 0;

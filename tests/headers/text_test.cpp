@@ -1,4 +1,4 @@
-// What the headers define besides the names of their API: no macro without the prefix, nothing at
+// Headers define nothing besides the names of their API: no macro without the prefix, nothing at
 // global scope, no inline namespace.
 #include <gmock/gmock.h>
 

@@ -23,7 +23,7 @@ std::string npy(const std::string& dictionary, const std::string& data) {
   return file + dictionary + data;
 }
 
-// Of format version 2, whose headers may be long.
+// A file of format version 2, whose headers may be long.
 std::string long_npy(const std::string& dictionary, const std::string& data) {
   const auto length = static_cast<uint32_t>(dictionary.size());
   return std::string("\x93NUMPY\x02\x00", 8) +

@@ -70,7 +70,7 @@ TEST(Picture, CropKeepsTheCentreAndLetterboxTheWhole) {
   EXPECT_THAT(*whole, ElementsAre(0, 0, 0, 0, 10, 20, 30, 40, 0, 0, 0, 0, 0, 0, 0, 0));
 }
 
-// As large as the target, it would take gigabytes.
+// A line that is grown to the width of the target would take gigabytes.
 TEST(Picture, ALongLineIsCroppedWithoutBeingGrown) {
   const auto line = load(ppm(1, 60'000, std::string(180'000, 'a')),
                          {.height = 224, .width = 224, .fit = {Fit::kCrop}});
@@ -112,7 +112,7 @@ TEST(Picture, WhatIsNoPictureIsRefused) {
   EXPECT_EQ(load_picture("/nonexistent.png", options).status().code(), StatusCode::kNotFound);
 }
 
-// What OpenCV could decode, but nobody asked for.
+// OpenCV could decode such files, but they are not among the formats that the reader takes.
 TEST(Picture, OtherFormatsAreRefused) {
   std::vector<uint8_t> bytes;
   ASSERT_TRUE(cv::imencode(".tiff", cv::Mat(2, 2, CV_8U, cv::Scalar(128)), bytes));

@@ -165,7 +165,7 @@ TEST_F(PlaceNodes, WhatALaterCollectiveNeedsRunsBesideTheOneInFront) {
   EXPECT_THAT(nodes(), ElementsAre("n0", kAllReduce, "n3", "n2", "n4", kAllReduce));
 }
 
-// As in a transformer whose attention and feed-forward network have the same input.
+// The graph is like a transformer whose attention and feed-forward network have the same input.
 TEST_F(PlaceNodes, ABranchRunsBesideTheCollectiveOfAnother) {
   const ValueId x = maker.input({2, 3});
   const ValueId one = maker.unary(UnaryKind::kRelu, x), other = maker.unary(UnaryKind::kExp, x);

@@ -1,4 +1,4 @@
-// How far a lowering goes with what is known, and what it then depends on.
+// Tests how far a lowering goes with what is known, and what it then depends on.
 #include "lowering/stage.h"
 
 #include <fmt/format.h>
@@ -375,7 +375,7 @@ TEST(Loop, RunsAlone) {
   EXPECT_FALSE(runs_alone(with_if().network.nodes[0]));
 }
 
-// What it carries is transposed each time.
+// The value that it carries is transposed each time.
 TEST(Loop, WhoseIterationsGivePartsOfDifferentShapesIsRefused) {
   NetworkBuilder body;
   body.node("Identity", {"go"}, {"go_on"});
@@ -388,7 +388,7 @@ TEST(Loop, WhoseIterationsGivePartsOfDifferentShapesIsRefused) {
   EXPECT_THAT(status.message(), HasSubstr("[6,2] and FLOAT32 [2,6]"));
 }
 
-// Backwards along the last dimension.
+// The scan runs backwards along the last dimension.
 TEST(Scan, OfFewPartsBecomesTheirNodes) {
   NetworkBuilder body, builder;
   body.network.inputs = {{"state"}, {"part"}};
@@ -407,7 +407,7 @@ TEST(Scan, OfFewPartsBecomesTheirNodes) {
   EXPECT_EQ(output_shape(stage, 1), (Dims{2, 4}));
 }
 
-// What it states does not fit: the run says why.
+// The inputs that it states do not fit each other: the run says why.
 TEST(Scan, OfDifferentLengthsIsLeftToTheRest) {
   NetworkBuilder body, builder;
   body.network.inputs = {{"a"}, {"b"}};

@@ -183,7 +183,7 @@ TEST_F(Banks, UseOfAllProcessesSeesOtherProcesses) {
   ASSERT_EQ(::pipe(done), 0);
   const pid_t child = ::fork();
   if (child == 0) {
-    // As another program that uses this library would: a memfd of that name, mapped.
+    // Does what another program with this library would do: maps a memfd of that name.
     const int fd = ::memfd_create(file.c_str(), 0);
     const bool made = ::ftruncate(fd, 8192) == 0 &&
                       ::mmap(nullptr, 8192, PROT_READ, MAP_SHARED, fd, 0) != MAP_FAILED;

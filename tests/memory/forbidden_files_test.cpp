@@ -67,7 +67,7 @@ TEST(ForbiddenFiles, MemoryIsAnonymousWithoutFtruncate) {
   without(SYS_ftruncate, expect_memory_without_file);
 }
 
-// As where /proc is not mounted.
+// The same happens where /proc is not mounted.
 TEST(ForbiddenFiles, MemoryOfABankIsNotKeptWhereNamesCannotBeRead) {
   without(SYS_readlink, [] {
     const auto bank = std::make_shared<Bank>("nameless", kUnlimited);

@@ -45,7 +45,7 @@ class StrictSync : public testing::Test {
       if (data[i] != std::byte(value)) return false;
     return true;
   }
-  // What a job does on the device, seen from outside.
+  // The accesses of a job on the device, seen from outside.
   void job_writes(int value, const char* label = "output") {
     side().before_write(host(), kBytes);
     fill(device(), value);

@@ -37,7 +37,7 @@ enum class Plant : uint8_t {
   kRunsOutOfTurn,           // a request runs unseen although others are before it
 };
 
-// What a request refers to, and who is at it.
+// The task of a request, and the state that says who is at it.
 struct Task {
   enum class State : uint8_t { kReleased, kFilling, kQueued, kTaken };
   State state = State::kReleased;
@@ -45,7 +45,7 @@ struct Task {
   explore::Watched memory;
 };
 
-// What a cell of the ring stores.
+// The content of a cell of the ring.
 class Request {
  public:
   Request() = default;
@@ -111,7 +111,7 @@ class SmallRoom {
   }
 
  private:
-  // As a condition variable: nothing comes between the look at `changes_` and the unlock.
+  // Like a condition variable: nothing comes between the look at `changes_` and the unlock.
   void sleep() {
     const uint64_t before = changes_;
     mutex_.unlock();
@@ -126,7 +126,7 @@ class SmallRoom {
 template <class Sync = explore::ShimSync>
 class SmallUnit {
  public:
-  // As few cells as possible, so that they are used again soon.
+  // Makes as few cells as possible, so that they are used again soon.
   explicit SmallUnit(uint32_t depth, Plant plant = Plant::kNone)
       : plant_(plant), ring_(depth, 1), tasks_(ring_.cell_count() + kOwners) {
     for (uint64_t cell = 0; cell < ring_.cell_count(); ++cell)
@@ -181,7 +181,7 @@ class SmallUnit {
 
   uint64_t issued() const { return ring_.issued(); }
   uint64_t running() const { return ring_.running(); }
-  // How many requests the owners have completed or passed.
+  // The number of requests that the owners have completed or passed.
   uint64_t done() const { return done_; }
 
   // All that were issued have run or were removed and are completed, once, and left nothing.
@@ -496,7 +496,7 @@ void SmallUnit<Sync>::release_late(int owner) {
   if (Task* task = std::exchange(unreleased_[owner], nullptr)) release(*task);
 }
 
-// What the request's result is written to belongs to its task.
+// The memory to which the request's result is written belongs to its task.
 template <class Sync>
 void SmallUnit<Sync>::write_status(Task& task, uint64_t counter) {
   explore::require(task.state == Task::State::kTaken && task.counter == counter,

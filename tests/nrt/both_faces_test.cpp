@@ -12,7 +12,7 @@ namespace {
 
 using Tensors = std::vector<std::vector<vart::NpuTensor>>;
 
-// On the cpu device.
+// Uses the cpu device.
 class BothFaces : public testing::Test {
  protected:
   BothFaces() {
@@ -21,7 +21,7 @@ class BothFaces : public testing::Test {
   }
   ~BothFaces() override { nrt_close(); }
 
-  // What the tiny model computes from the numbers, at either face.
+  // The results of the tiny model for the numbers, at either face.
   static std::vector<float> through_nrt(const std::vector<float>& numbers) {
     const std::vector<std::byte> bytes = tiny_archive();
     nrt_model_t* model = nullptr;

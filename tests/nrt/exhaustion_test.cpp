@@ -28,7 +28,7 @@ TEST_F(Exhaustion, OfThreadsIsNoResourceUntilThereIsOne) {
   EXPECT_EQ(ret, NRT_SUCCESS);
 }
 
-// Of a device that computes nothing, which needs no thread but the lanes.
+// Uses a device that computes nothing, which needs no thread but the lanes.
 class ExhaustionAtTheStart : public testing::Test {
  protected:
   const ScopedEnvironment device_{"MILLRACE_DEVICE", "null"};

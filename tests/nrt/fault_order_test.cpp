@@ -7,7 +7,7 @@ namespace {
 
 class FaultOrder : public NrtModelTest {
  protected:
-  // Of three requests, the first two for one unit and the third for another, the third arrives at
+  // Schedules three requests, two for one unit and the third for another. The third arrives at
   // the device before the second. The second is to fail, with the status of each in `ret`.
   template <class Schedule>
   void expect_second_fails(device::FaultPlan& plan, Schedule&& schedule) {

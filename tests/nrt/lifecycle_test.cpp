@@ -18,7 +18,7 @@ NRT_STATUS init() {
   return nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", "");
 }
 
-// What calls that need the runtime return now.
+// Expects that calls that need the runtime now return `why`.
 void expect_refused(NRT_STATUS why) {
   nrt_tensor_t* tensor = nullptr;
   nrt_tensor_set_t* set = nullptr;
@@ -223,7 +223,7 @@ TEST_F(LifeCycle, AForkedChildMayReturnFromMain) {
   await(sequence);
 }
 
-// With requests that run, that wait and that hang.
+// Leaves requests that run, that wait and that hang.
 void leave_work_behind() {
   const ScopedEnvironment environment("MILLRACE_FAULTS", "hang=2");
   EXPECT_EQ(init(), NRT_SUCCESS);

@@ -77,7 +77,7 @@ class NrtTest : public testing::Test {
   explicit NrtTest(const char* device = "faulty-cpu", ScopedEnvironment::Variables more = {});
   ~NrtTest() override;
 
-  // Of executions, and of transfers. Requirement: a faulty device.
+  // Fault plans of executions, and of transfers. Requirement: a faulty device.
   device::FaultPlan& executions() { return *device::faults_of(*device_); }
   device::FaultPlan& transfers() { return *device::transfer_faults_of(*device_); }
   void let_everything_go();
@@ -93,7 +93,7 @@ class NrtTest : public testing::Test {
   const std::shared_ptr<device::Device> device_;
 };
 
-// With a model, its tensors and their sets.
+// Adds a model, its tensors and their sets.
 class NrtModelTest : public NrtTest {
  protected:
   explicit NrtModelTest(const char* device = "faulty-cpu", ScopedEnvironment::Variables more = {});

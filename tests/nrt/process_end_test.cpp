@@ -20,7 +20,7 @@ namespace {
 
 enum Outcome { kWorked = 0, kRefused = 3, kFailed = 4, kNeverCalled = 5 };
 
-// Where oneDNN's objects cannot be kept, as in sanitizer builds, the face refuses and says why; the
+// If oneDNN's objects cannot be kept, as in sanitizer builds, the face refuses and says why; the
 // NRT face returns a code for that.
 Outcome outcome_of(const std::string& wrong) {
   if (wrong.empty()) return kWorked;

@@ -84,7 +84,7 @@ TEST_F(SendReceiveRequestTimeout, EndsARequestWithoutProgress) {
   EXPECT_EQ(await_request(receive(to, 0, 4)), NRT_TIMEOUT);
 }
 
-// What a sender from core 0 to core 1 says first.
+// The first message of a sender from core 0 to core 1.
 std::string greeting() {
   return {"MRRS\1\0\0\0\0\0\0\0\1\0\0\0", 16};
 }

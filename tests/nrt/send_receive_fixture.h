@@ -80,7 +80,7 @@ class SendReceiveTest : public NrtTest {
   explicit SendReceiveTest(ScopedEnvironment::Variables more = {})
       : SendReceiveTest(free_ports(), std::move(more)) {}
 
-  // From core 0 to core 1.
+  // Connects core 0 to core 1.
   void connect() {
     ASSERT_EQ(nrt_async_sendrecv_connect(kThisHost, 1, 0, &sender_), NRT_SUCCESS);
     ASSERT_EQ(nrt_async_sendrecv_accept(kThisHost, 0, 1, &receiver_), NRT_SUCCESS);

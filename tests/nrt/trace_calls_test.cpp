@@ -1,4 +1,4 @@
-// Which calls traces show: all that do something, but none of those that programs poll with.
+// Traces show all calls that do something, but none of those that programs poll with.
 #include <gmock/gmock.h>
 
 #include <set>

@@ -17,12 +17,12 @@ Json parse_file(const std::string& path);
 
 std::vector<std::string> names_of(const char** names, size_t count);
 
-// Those of one type, of the "events" of a trace.
+// The entries of one type among the "events" of a trace.
 std::vector<Json> of_type(const Json& trace, const std::string& type);
 // The complete slices of a Chrome trace.
 std::vector<Json> slices_of(const Json& trace);
 
-// As traces write ids, which viewers and scripts would lose digits of as numbers.
+// Formats an id as traces write it: viewers and scripts would lose digits of a number.
 std::string hex(nrta_seq_t sequence);
 
 class TraceTest : public NrtModelTest {

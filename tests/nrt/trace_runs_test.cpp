@@ -1,4 +1,4 @@
-// What traces show of the requests themselves: when a unit ran them, and how long they waited.
+// Traces show the requests themselves: when a unit ran them, and how long they waited.
 #include <gmock/gmock.h>
 
 #include <array>

@@ -1,4 +1,4 @@
-// What the doubles wrote down: one line per call, as forms_test.cpp lists them.
+// The log of the test doubles: one line per call, as forms_test.cpp lists them.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// As a client that does not trust a C header's linkage.
+// Compiled like a client that does not trust a C header's linkage.
 extern "C" {
 #include "tests/nrt_headers/calls.h"
 #include "tests/nrt_headers/calls_with_commas.h"

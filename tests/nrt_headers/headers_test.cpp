@@ -28,7 +28,7 @@ class NrtHeaders : public ::testing::TestWithParam<std::tuple<Compiler, std::str
   const Compiler& compiler() const { return std::get<0>(GetParam()); }
   bool is_cxx() const { return std::get<1>(GetParam()).starts_with("c++"); }
 
-  // What the compiler says when it refuses `source`.
+  // The compiler's messages when it refuses `source`.
   std::string complaints_about(const std::string& source,
                                const std::vector<std::string>& more = {}) const {
     std::vector<std::string> options = {"-I" MILLRACE_SOURCE_DIR, "-x", is_cxx() ? "c++" : "c"};
@@ -129,7 +129,7 @@ TEST_P(NrtHeaders, RefuseAnUnknownVersion) {
               ::testing::HasSubstr("NRT_ASYNC_API_VERSION must be 0"));
 }
 
-// What `pattern` captures in a file.
+// The names that `pattern` captures in a file.
 std::set<std::string> names_in(const std::string& file, const char* pattern) {
   std::ifstream stream(file);
   const std::string text{std::istreambuf_iterator<char>(stream), {}};

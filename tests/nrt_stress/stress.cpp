@@ -86,7 +86,7 @@ void compare_sequences(RunStatistics& statistics) {
   }
 }
 
-// From nrt_init to nrt_close. With `drain`, the workers wait for all their requests first.
+// Runs a round from nrt_init to nrt_close. With `drain`, workers first wait for all their requests.
 void run_round(RunStatistics& statistics, const Options& options, uint64_t round, bool drain) {
   const World world = start(statistics);
   for (std::atomic<uint64_t>& accepted : statistics.accepted_by_unit) accepted = 0;

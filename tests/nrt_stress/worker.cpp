@@ -151,7 +151,7 @@ void Worker::execute() {
   world_.statistics.accepted_by_unit[size_t{core} * 3].fetch_add(1, std::memory_order_relaxed);
 }
 
-// By an event fd that is counted at the end, or by one that is closed early.
+// Watches by an event fd that is counted at the end, or by one that is closed early.
 void Worker::watch(const Request& request) {
   if (random(2) == 0) {
     const UniqueFd early(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));

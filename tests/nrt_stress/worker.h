@@ -14,7 +14,7 @@
 
 namespace millrace::stress {
 
-// What the workers of one round share.
+// State that the workers of one round share.
 struct World {
   RunStatistics& statistics;
   std::array<nrt_model_t*, kCores> models;

@@ -42,7 +42,7 @@ TEST(Quantise, ComputesNearlyTheSameOnIntegers) {
   EXPECT_TRUE(std::ranges::any_of(values, [](const graph::Value& value) {
     return value.constant && value.type == tensor::DataType::kInt8;
   }));
-  // What the caller sees is as it was.
+  // The tensors that the caller sees are as they were.
   EXPECT_EQ(made->model.outputs[0].cpu, model->outputs[0].cpu);
   EXPECT_EQ(made->model.inputs[0].cpu, model->inputs[0].cpu);
 }

@@ -316,7 +316,7 @@ TEST_F(DispatcherTest, ACallMayEndItsThread) {
   strand_->drain();
   EXPECT_EQ(called, (std::vector<int>{0, 1, 2, 3, 4, 5}));
   EXPECT_EQ(captured.use_count(), 1);
-  // Whose thread was there when the job was accepted, and is not when it completes.
+  // The thread of this callback was there when the job was accepted, and is not when it completes.
   const auto other = make_strand();
   ASSERT_TRUE(other->start().ok());
   post(*strand_, [&] { pthread_exit(nullptr); });
@@ -326,7 +326,7 @@ TEST_F(DispatcherTest, ACallMayEndItsThread) {
   EXPECT_EQ(called.back(), 6);
 }
 
-// As callbacks do that close each other's units.
+// Callbacks that close each other's units do this.
 TEST_F(ImpatientDispatcher, CallsThatWaitForEachOthersStrandsEnd) {
   const auto other = make_strand();
   test::TaskGate both;

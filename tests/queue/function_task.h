@@ -51,7 +51,7 @@ inline std::unique_ptr<Unit> make_unit(Lanes& lanes, uint32_t depth) {
   return make_unit(lanes, function_unit(depth));
 }
 
-// What a test's request does: a function of RunControl&, of LaneId, or of nothing.
+// Adapts the work of a test's request: a function of RunControl&, of LaneId, or of nothing.
 template <class Work>
 std::function<Status(RunControl&)> work_of(Work work) {
   if constexpr (std::is_invocable_v<Work&, RunControl&>)

@@ -1,5 +1,5 @@
-// What a request needs to complete is set aside when it is accepted: a submit without memory is
-// refused and changes nothing; everything after it needs none.
+// The memory that a request needs to complete is set aside when it is accepted: a submit without
+// memory is refused and changes nothing; everything after it needs none.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -42,7 +42,7 @@ TEST(OutOfMemory, WithoutMemoryForMoreFailuresTheOldestAreForgotten) {
     EXPECT_EQ(table.find(counter)->status.message(), "the reason");
 }
 
-// Whichever allocation of the submit fails, until none does.
+// Each allocation of the submit fails in turn, until none does.
 TEST(OutOfMemory, ASubmitIsRefusedOrItsCallbackComes) {
   std::atomic<int> callbacks{0};
   int accepted = 0;

@@ -32,7 +32,7 @@ void run_chunks(RunControl& control, uint32_t count, Body& body) {
   team.end();
 }
 
-// How often each chunk of a request ran.
+// Returns how often each chunk of a request ran.
 std::vector<int> counts_of(RunControl& control, uint32_t count) {
   std::vector<int> counts(count);
   auto body = [&](uint32_t number) { ++counts[number]; };  // a data race where one runs twice
@@ -56,7 +56,7 @@ TEST(Team, RunsEveryChunkOnce) {
   }
 }
 
-// What chunks have written is there when run() returns, without any other synchronisation.
+// Data that chunks have written is there when run() returns, without other synchronisation.
 TEST(Team, RunsAgainAndAgain) {
   Lanes lanes({.count = 4});
   const auto unit = make_unit(lanes, 1);
@@ -66,7 +66,7 @@ TEST(Team, RunsAgainAndAgain) {
               })).ok());
 }
 
-// Until all three lanes have taken part, or this does not end.
+// Does not end before all three lanes have taken part.
 TEST(Team, LanesTakePart) {
   Lanes lanes({.count = 3});
   const auto unit = make_unit(lanes, 1);
@@ -339,7 +339,7 @@ TEST(HungTeam, NoLaneComesToALeaderThatWasGivenUp) {
   EXPECT_FALSE(*helped);
 }
 
-// Of three that sleep; the fourth is the leader.
+// Three lanes sleep; the fourth is the leader.
 TEST(Team, ARequestWakesAsManyLanesAsItCanUse) {
   Sleepers sleepers(4);
   Team team(sleepers, 4, 3);
@@ -351,7 +351,7 @@ TEST(Team, ARequestWakesAsManyLanesAsItCanUse) {
   team.end();
 }
 
-// One that was woken as the request began may sleep again by then.
+// A lane that was woken as the request began may sleep again by then.
 TEST(Team, TheFirstOperatorWakesLanesHoweverSoonItComes) {
   Sleepers sleepers(4);
   Team team(sleepers, 4, 3);

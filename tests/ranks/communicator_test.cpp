@@ -1,4 +1,4 @@
-// What each operation gives, on threads. The operations are the same over every transport.
+// Tests the result of each operation, on threads. The operations are the same over every transport.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -196,7 +196,7 @@ TEST(Communicator, GroupsAndChannelsAreIndependentOfEachOther) {
     ASSERT_TRUE(all.ok() && half.ok() && again.ok());
     EXPECT_EQ((*half)->size(), 2u);
     EXPECT_EQ((*half)->rank(), own.rank() == ranks[0] ? 0u : 1u);
-    // In another order on each half, which only a shared order would notice.
+    // The order differs on each half, which only a shared order would notice.
     for (const auto& channel : is_odd ? std::vector{*half, *again} : std::vector{*again, *half}) {
       auto data = operands[own.rank()];
       EXPECT_TRUE(

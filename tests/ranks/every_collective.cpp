@@ -54,7 +54,7 @@ void expect_reductions(Communicator& own, Element element, std::initializer_list
     }
 }
 
-// By rank: bytes that differ between ranks and from block to block.
+// The bytes of each rank, which differ between ranks and from block to block.
 std::vector<std::vector<uint8_t>> marks(uint32_t ranks, size_t bytes, uint32_t seed) {
   std::vector<std::vector<uint8_t>> data(ranks, std::vector<uint8_t>(bytes));
   for (uint32_t r = 0; r < ranks; ++r)

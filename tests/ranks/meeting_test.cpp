@@ -215,7 +215,7 @@ TEST(Meeting, FindsAHostThatListensAtOneOfItsAddresses) {
   EXPECT_TRUE(connect_to({"localhost", port}, within(std::chrono::seconds(50))).ok());
 }
 
-// Whatever strangers say, the ranks meet, and nobody else is admitted. MILLRACE_TEST_STRANGERS says
+// The ranks meet whatever strangers say, and nobody else is admitted. MILLRACE_TEST_STRANGERS says
 // how many come, instead of 300.
 TEST(Meeting, DropsStrangers) {
   const MeetingPlace place;

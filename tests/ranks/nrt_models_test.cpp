@@ -90,7 +90,7 @@ std::vector<int> run_computing_ranks(uint32_t ranks, const std::function<void(ui
   });
 }
 
-// What a process logs from here on goes to a file of its own.
+// Writes what the process logs from here on to a file of its own.
 class LogFile {
  public:
   LogFile(const test::TemporaryDirectory& directory, uint32_t rank)
@@ -192,7 +192,7 @@ TEST(NrtRankModels, FaultsReachTheCollectivesInsideAModel) {
   unsetenv("MILLRACE_COLLECTIVE_FAULTS");
 }
 
-// Otherwise its next model would wait for the one that the other rank loads after it.
+// If it were counted, its next model would wait for the one that the other rank loads after it.
 TEST(NrtRankModels, AModelThatWasNotLoadedIsNotCounted) {
   const Archive first = scaled_sum(1), second = scaled_sum(10);
   EXPECT_THAT(run_computing_ranks(2,

@@ -1,4 +1,4 @@
-// What a reduction must give, said in plain scalar code: neighbours are combined first, then
+// The required result of a reduction, in plain scalar code: neighbours are combined first, then
 // neighbours among the results.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace millrace::ranks {
 
-// How a type is stored and in what it is combined.
+// The storage of a type, and the type in which it is combined.
 template <class T>
 struct Codec {
   using Stored = T;
@@ -72,7 +72,7 @@ Value value_of(double number) {
     return static_cast<Value>(number);
 }
 
-// By rank: `count` elements from -100 to 100, which round differently in different orders.
+// Operands by rank: `count` elements from -100 to 100, which round differently in different orders.
 template <class Codec>
 std::vector<std::vector<typename Codec::Stored>> patterns(uint32_t ranks, size_t count,
                                                           uint32_t seed) {

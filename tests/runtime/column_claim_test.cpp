@@ -1,4 +1,4 @@
-// Who may be on which columns beside whom.
+// Tests which runners may be on which columns at the same time.
 #include "runtime/columns/column_claim.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Which jobs a fault plan affects: always the same ones, by their number in the order of
+// Tests which jobs a fault plan affects: always the same ones, by their number in the order of
 // acceptance, on any number of lanes and with any number of threads that submit.
 #include <gtest/gtest.h>
 
@@ -31,8 +31,8 @@ auto submit_when_there_is_room(Session& session, const Memory& memory) {
   }
 }
 
-// On a device with so many lanes, the ids of the jobs that fail under these faults, of kJobs jobs
-// that several threads submit to one session.
+// Runs kJobs jobs, which several threads submit to one session, on a device with `lanes` lanes.
+// Returns the ids of the jobs that fail under these faults.
 Numbers failed_ids(uint32_t lanes, const std::string& faults) {
   const test::GatedDevice gated = test::make_gated_device(lanes);
   gated.faults->release();

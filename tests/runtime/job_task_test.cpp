@@ -1,4 +1,4 @@
-// What a job reports of its progress, where it stops, and how a report names what it did.
+// Tests what a job reports of its progress, where it stops, and how a report names what it did.
 #include "runtime/jobs/job_task.h"
 
 #include <gmock/gmock.h>

@@ -56,7 +56,7 @@ TEST_F(Loader, SaysWhichDeviceIsMissing) {
   EXPECT_THAT(status.message(), HasSubstr("nosuch"));
 }
 
-// What the VART and NRT faces get.
+// The VART and NRT faces get this refusal.
 TEST_F(Loader, FacesWithStaticShapesGetNoModelWithOpenOnes) {
   graph::CompiledModel model = test::dynamic_model();
   model.profiles.clear();

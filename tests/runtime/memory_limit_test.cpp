@@ -25,7 +25,7 @@ class MemoryLimit : public ::testing::Test {
     return load_program(path_, *loaded->device, limit).status();
   }
 
-  // What the refusal of a limit says that the model needs.
+  // The bytes that the model needs, as the refusal of a limit states them.
   static uint64_t need_in(const Status& status) {
     const std::string text(status.message());
     const size_t at = text.find("needs ") + 6;
@@ -70,7 +70,7 @@ TEST_F(MemoryLimit, AVariableThatMakesNoSenseIsNamed) {
   EXPECT_THAT(status.message(), HasSubstr("MILLRACE_MEMORY_LIMIT"));
 }
 
-// As a file that nobody checked could have it.
+// A file that nobody checked could state such sizes.
 TEST_F(MemoryLimit, SumsBeyondAnyNumberAreTooMuch) {
   const Result<LoadedProgram> loaded = load_program(path_, "null");
   ASSERT_TRUE(loaded.ok());

@@ -1,4 +1,4 @@
-// What a session accepts as bindings, and how it converts between the views.
+// Tests what a session accepts as bindings, and how it converts between the views.
 #include <gmock/gmock.h>
 
 #include <cstring>

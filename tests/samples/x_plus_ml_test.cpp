@@ -279,7 +279,7 @@ TEST_F(XPlusMl, AJpegEndsAtItsEndMarker) {
   model["metaconvert-config"] = {{"font-size", "0.1"}};
   ASSERT_EQ(run(app({model}), write("clip.nv12", grey_yuv(126)), {"--dim", "32x32"}).exit_code, 0);
   const std::string whole = output("overlay_00000_clip.jpg");
-  // What a camera appends has markers, too, and a thumbnail in front has an end marker.
+  // The data that a camera appends has markers, too; a thumbnail in front has an end marker.
   const std::string trailer("\xFF\xDA film", 7);
   const std::string thumbnail("\xFF\xE1\x00\x06\xFF\xD8\xFF\xD9", 8);
   write("photos/0_trailer.jpg", whole + trailer);

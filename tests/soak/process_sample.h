@@ -1,5 +1,5 @@
-// What a process uses of the machine, sampled while a soak runs, and the check that it has stopped
-// to grow. Linux only. Not thread-safe.
+// The resources that a process uses, sampled while a soak runs, and the check that their use has
+// stopped growing. Linux only. Not thread-safe.
 #pragma once
 
 #include <cstddef>

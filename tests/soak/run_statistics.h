@@ -17,7 +17,7 @@
 
 namespace millrace::soak {
 
-// As many as StatusCode has values.
+// The number of values that StatusCode has.
 #define MILLRACE_X(enumerator, text, meaning) +1
 inline constexpr size_t kStatusCodes = 0 MILLRACE_STATUS_CODES(MILLRACE_X);
 #undef MILLRACE_X

@@ -24,7 +24,7 @@ struct SharedUnit {
   CallbackCheck callbacks;
 };
 
-// What all workers share.
+// State that all workers share.
 struct World {
   Device& device;
   const Model& model;

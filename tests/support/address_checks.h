@@ -22,7 +22,7 @@ inline constexpr bool kChecksAddresses = true;
 inline constexpr bool kChecksAddresses = false;
 #endif
 
-// What this thread allocates while it lives is not reported as leaked.
+// Allocations of this thread while the object lives are not reported as leaked.
 class LeaksAllowed {
  public:
 #ifdef MILLRACE_CHECKS_ADDRESSES

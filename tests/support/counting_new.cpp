@@ -8,7 +8,7 @@ namespace {
 
 std::atomic<size_t> allocations{0}, bytes_in_all{0};
 
-// Of this thread, until one fails; none does when it is negative.
+// Allocations of this thread that are left until one fails; none fails if it is negative.
 constinit thread_local long left = -1;
 
 void* counted_or_null(size_t bytes, size_t alignment) noexcept {

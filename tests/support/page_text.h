@@ -17,7 +17,7 @@ inline std::string content(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// What `pattern` captures first, wherever it matches; `Names` is a set or a multiset of strings.
+// The first captures of all matches of `pattern`; `Names` is a set or a multiset of strings.
 template <class Names>
 Names all_of(const std::string& text, const char* pattern) {
   const std::regex regex(pattern);

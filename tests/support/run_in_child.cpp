@@ -9,7 +9,7 @@ namespace {
 bool in_child = false;
 }  // namespace
 
-// Of LeakSanitizer, which asks at the end: what threads of the parent refer to is no leak of a
+// LeakSanitizer asks this at the end: memory that threads of the parent refer to is no leak of a
 // child.
 extern "C" int __lsan_is_turned_off();  // NOLINT(bugprone-reserved-identifier)
 extern "C" int __lsan_is_turned_off() {

@@ -34,7 +34,7 @@ class RunLog {
   // Sequence ids, in order.
   std::vector<uint64_t> submitted() const { return copy_of(submitted_); }
   std::vector<uint64_t> started() const { return copy_of(started_); }
-  // By request started.
+  // The thread, and its cores, of each request that started.
   std::vector<std::thread::id> threads() const { return copy_of(threads_); }
   std::vector<std::vector<int>> cores() const { return copy_of(cores_); }
 

@@ -26,8 +26,8 @@ struct TinyModelOptions {
   uint32_t batch_size = 1;
   graph::Precision precision = graph::Precision::kFp32;
   bool hw_views = true;  // false: both boundaries have a CPU view only
-  // Behind the convolution an Abs on a CPU partition and a Relu on an NPU partition again, which
-  // change none of its results.
+  // True: behind the convolution, an Abs on a CPU partition and a Relu on an NPU partition again,
+  // which change none of its results.
   bool cpu_partition = false;
 };
 
@@ -44,7 +44,7 @@ graph::ValueId tiny_unary(graph::Graph& graph, const std::string& name, graph::U
 
 graph::CompiledModel tiny_model(const TinyModelOptions& options = {});
 
-// What the model computes, by definition: y = relu(conv(x) + bias), dense NCHW.
+// The result of the model, by definition: y = relu(conv(x) + bias), dense NCHW.
 std::vector<float> tiny_reference(const std::vector<float>& x);
 
 Status write_tiny_model(const std::string& path, const TinyModelOptions& options = {},

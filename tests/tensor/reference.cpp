@@ -254,7 +254,7 @@ void convert_element(DataType from, const uint8_t* source, DataType to, uint8_t*
     return write(target, static_cast<uint8_t>(zero ? 0 : 1));
   }
   if (floating(to)) {
-    // By itself: a signalling NaN stays one.
+    // A float is copied by itself: a signalling NaN stays one.
     if (number.is_float && !number.is_double && to == DataType::kFloat32)
       return write(target, number.as_float);
     double value = number.real();

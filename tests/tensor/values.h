@@ -100,7 +100,7 @@ inline std::vector<uint8_t> random_floats(size_t count, uint32_t seed) {
   return bytes;
 }
 
-// Those of random_floats(), some with more digits than a float has.
+// The numbers of random_floats(), some with more digits than a float has.
 inline std::vector<uint8_t> random_doubles(size_t count, uint32_t seed) {
   std::mt19937_64 random(seed);
   const std::vector<uint8_t> floats = random_floats(count, seed);

@@ -146,7 +146,7 @@ std::vector<uint32_t> callback_order(Runner& runner, device::FaultPlan& gate, Or
   gate.await_arrivals(3);
   EXPECT_EQ(runner.wait(second, kForever), StatusCode::SUCCESS);
   EXPECT_EQ(runner.wait(first, milliseconds(0)), StatusCode::JOB_PENDING);
-  // That the second is completed does not mean that its callback is on its way.
+  // The second may be completed although its callback is not yet on its way.
   if (order == Order::kCompletion) one.get_future().get();
   gate.release();
   both.get_future().get();

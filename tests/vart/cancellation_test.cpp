@@ -54,7 +54,7 @@ TEST_F(CancelledIn, ARefusalIsLogged) {
   EXPECT_GE(log.count("INVALID_INPUT"), 1u);
 }
 
-// From the model's file to the last thread that is joined.
+// The life lasts from the model's file to the last thread that is joined.
 TEST_F(CancelledIn, ALifeOfARunner) {
   gate_->release();
   const std::string path = model();

@@ -119,7 +119,7 @@ TEST_F(ColumnsOfProcesses, BothComputeOnColumnsOfTheirOwn) {
 
 }  // namespace
 
-// What the other process does.
+// The work of the other process.
 int hold_columns(const char* model, const char* start_column, int tell, int wait) {
   const Options options = {{"start_column", static_cast<unsigned>(std::stoi(start_column))},
                            {"aie_columns_sharing", false},

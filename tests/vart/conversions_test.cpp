@@ -1,4 +1,4 @@
-// What the boundary converts, as a runner's user learns of it, and how that is forbidden.
+// Tests what the boundary converts, as a runner's user learns of it, and how that is forbidden.
 #include <gmock/gmock.h>
 #include <sys/mman.h>
 #include <unistd.h>

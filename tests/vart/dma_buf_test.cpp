@@ -212,7 +212,7 @@ TEST(Udmabuf, OneThatIsTooLargeIsRefusedWithTheLimit) {
 
 }  // namespace
 
-// What the second process does: one job on the buffers whose descriptors come over the socket.
+// The second process runs one job on the buffers whose descriptors come over the socket.
 int infer_for_another_process(const char* model, int socket) {
   const std::array<int, 2> fds = receive_descriptors(socket);
   const auto runner = RunnerFactory::create_runner(RunnerType::VAIML, model, {});

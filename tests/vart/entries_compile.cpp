@@ -1,4 +1,4 @@
-// What implementations of this API most easily get wrong in their headers; see entries_test.cpp.
+// Checks what headers of this API most easily get wrong; see entries_test.cpp.
 // Compiled as C++17 and as C++20, with warnings as errors.
 
 // Entry 12: programs forward-declare classes, so these are classes of namespace vart itself.

@@ -1,4 +1,4 @@
-// What is easily got wrong in the packages that Makefiles ask for; see entries_test.cpp.
+// Tests what is easily got wrong in the packages that Makefiles ask for; see entries_test.cpp.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -31,7 +31,7 @@ TEST(EasilyWrongPackages, Entry19_ThereIsAPackageOfTheBoardsRuntime) {
   EXPECT_EQ(pkg_config("--exists", "xrt >= 2.6").exit_code, 0);
 }
 
-// What Makefiles of release 6.2 and of the one after it ask before they build anything.
+// Makefiles of release 6.2 and of the one after it ask this before they build anything.
 TEST(EasilyWrongPackages, Entry19_TheVersionsPassTheGatesOfBothGenerations) {
   for (const char* version : {"0.1", "0.4.0", "0.5.0"})
     for (const char* package : {"vart-ml", "vart-x"})

@@ -1,4 +1,4 @@
-// What implementations of this API most easily get wrong, one entry of the list after the other.
+// Tests what implementations of this API most easily get wrong, one entry of the list at a time.
 // entries.txt says which test stands for which entry; scripts/mutate-vart.sh makes each mistake on
 // purpose and shows that its test notices.
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// What is easily got wrong in the headers of VART-X, as far as declarations show it; see
+// Checks what is easily got wrong in the headers of VART-X, as far as declarations show it; see
 // entries_test.cpp. Compiled as C++17 and as C++20, with warnings as errors.
 #include <vart/vart_device.hpp>
 #include <vart/vart_metaconvert.hpp>

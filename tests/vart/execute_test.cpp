@@ -17,7 +17,7 @@ class ExecuteTest : public RunnerTest {
  protected:
   static StatusCode execute(Runner& runner, const Tensors& inputs, Tensors outputs) {
     const StatusCode executed = runner.execute(inputs, outputs);
-    // What is wrong for one call is wrong for the other.
+    // Arguments that are wrong for one call are wrong for the other.
     const JobHandle job = runner.execute_async(inputs, outputs);
     EXPECT_EQ(job.status, executed);
     EXPECT_EQ(job.job_id == 0, executed != StatusCode::SUCCESS);
@@ -123,7 +123,7 @@ TEST_F(ExecuteTest, UnfitForTheDeviceIsARuntimeErrorNotACrash) {
   EXPECT_THROW(RunnerFactory::create_runner(RunnerType::VAIML, path), std::runtime_error);
 }
 
-// On a device that computes: the numbers, for every kind of memory and view.
+// Uses a device that computes: checks the numbers, for every kind of memory and view.
 class ExecuteOnCpu : public RunnerTest {
  protected:
   void SetUp() override {

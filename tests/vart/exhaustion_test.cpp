@@ -1,4 +1,4 @@
-// What the face does when the system refuses threads for a while.
+// Tests the face while the system refuses threads.
 #include <atomic>
 #include <exception>
 #include <thread>

@@ -1,4 +1,4 @@
-// What goes wrong, and what a client sees of it: exceptions where objects are made, codes where
+// Tests the errors that a client sees: exceptions where objects are made, codes where
 // jobs run, and a runner that goes on in every case.
 #include <fcntl.h>
 #include <gmock/gmock.h>

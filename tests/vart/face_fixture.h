@@ -34,9 +34,9 @@ class FaceTest : public RunnerTest, public ::testing::WithParamInterface<Face> {
   static Tensors numbered_inputs(const Runner& runner, size_t frames);
   static Tensors untouched_outputs(const Runner& runner, size_t frames);
   static Bytes bytes_of(NpuTensor& tensor);
-  // What the device makes of that frame of numbered_inputs.
+  // The device's result for that frame of numbered_inputs.
   static Bytes result_of(const NpuTensorInfo& output, size_t frame);
-  // That the first `frames` outputs hold their results, and nothing else was written.
+  // Expects that the first `frames` outputs hold their results, and nothing else was written.
   static void expect_results(Tensors& tensors, size_t frames);
 };
 

@@ -1,4 +1,4 @@
-// What a runner says about models with several tensors, batches and quantised boundaries.
+// Tests what a runner says about models with several tensors, batches and quantised boundaries.
 #include <gmock/gmock.h>
 
 #include <algorithm>

@@ -21,7 +21,7 @@ using ::testing::ThrowsMessage;
 
 class FaceFork : public GatedRunnerTest {
  protected:
-  // As a child sees them: a failure here fails the child.
+  // Runs in the child: a failure here fails the child.
   void expect_refused(Runner& runner, const JobHandle& job) {
     EXPECT_EQ(runner.execute(in_, out_), StatusCode::RUNTIME_ERROR);
     EXPECT_EQ(runner.execute_async(in_, out_).status, StatusCode::RUNTIME_ERROR);

@@ -1,4 +1,4 @@
-// What a runner says about its model.
+// Tests what a runner says about its model.
 #include <gmock/gmock.h>
 
 #include <stdexcept>

@@ -34,7 +34,7 @@ class TensorSharing : public RunnerTest {
   NpuTensor from_fd(const NpuTensorInfo& info, int fd) {
     return NpuTensor(info, &fd, MemoryType::DMA_FD);
   }
-  // What a job makes of the input; -1 when it does not run.
+  // The result of a job for the input; -1 when it does not run.
   int run(const NpuTensor& input) {
     Tensors out = outputs(*runner_);
     if (runner_->execute({{input}}, out) != StatusCode::SUCCESS) return -1;

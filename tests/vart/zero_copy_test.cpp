@@ -49,8 +49,8 @@ class ZeroCopy : public RunnerTest, public testing::WithParamInterface<Memory> {
   struct Finding {
     bool input_in_place, output_in_place;
   };
-  // Where the device worked, when both tensors are of this view. Its 16 bytes are the first four
-  // lanes of the HW view, which are channels 0 to 3 of the first pixel in the CPU view.
+  // Returns where the device worked, when both tensors are of this view. Its 16 bytes are the first
+  // four lanes of the HW view, which are channels 0 to 3 of the first pixel in the CPU view.
   Finding run(TensorType type) {
     void *in = nullptr, *out = nullptr;
     const Tensors inputs{{make(TensorDirection::INPUT, type, in)}};

@@ -1,4 +1,4 @@
-// What the classification types of PostProcess compute, and how classes get their labels.
+// Tests what the classification types of PostProcess compute, and how classes get their labels.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

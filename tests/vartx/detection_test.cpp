@@ -1,4 +1,4 @@
-// What the detection and segmentation types of PostProcess find.
+// Tests what the detection and segmentation types of PostProcess find.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -47,7 +47,7 @@ TEST_F(MappedDmaBuf, TheKernelIsToldOfWhatTheMapIsFor) {
   EXPECT_THAT(take_sync_calls(), IsEmpty());
 }
 
-// As when a program maps a frame to write, and the library reads the frame meanwhile.
+// A program may map a frame to write, while the library reads the frame.
 TEST_F(MappedDmaBuf, AMapWithinAnotherDoesNotEndIt) {
   memory_.map(DataMapFlags::WRITE);
   memory_.map(DataMapFlags::READ);

@@ -1,4 +1,4 @@
-// What MetaConvert shows of results, and where.
+// Tests what MetaConvert shows of results, and where.
 #include "vart/vart_metaconvert.hpp"
 
 #include <gmock/gmock.h>

@@ -35,7 +35,7 @@ class PreProcessTest : public ::testing::Test {
     made.unmap();
     return made;
   }
-  // As a program sizes it.
+  // Makes an output frame of the size that a program computes.
   VideoFrame output(PreProcess& preprocess) {
     const VideoInfo& info = preprocess.get_output_vinfo();
     size_t bytes = 0;
@@ -284,7 +284,7 @@ TEST_F(PreProcessTest, ConfigurationsThatCannotBeAreRefused) {
   EXPECT_THAT(reason([] { PreProcess(std::shared_ptr<PreProcessImplBase>()); }), HasSubstr("null"));
 }
 
-// What is wrong with one operation is said, and nothing is left behind: the next call works.
+// The error of one operation is said, and nothing is left behind: the next call works.
 TEST_F(PreProcessTest, AFailingOperationLeavesEverythingUsable) {
   PreProcess preprocess = make();
   PreProcessInfo info = plain_info(2, 2, VideoFormat::RGB);

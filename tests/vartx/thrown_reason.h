@@ -6,7 +6,7 @@
 
 namespace vart::test {
 
-// What `call` throws says, or "taken" when it throws nothing.
+// Returns the reason with which `call` throws, or "taken" when it throws nothing.
 template <class Call>
 std::string reason(Call call) {
   try {

@@ -17,7 +17,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// As programs make it: what they do not set is garbage.
+// Makes an info like programs do: what they do not set is garbage.
 VideoInfo picture(VideoFormat format, int32_t width, int32_t height) {
   VideoInfo info;
   std::memset(&info, 0xa5, sizeof info);
@@ -144,7 +144,7 @@ TEST_F(VideoFrameTest, WrapsAPointerPerPlane) {
                std::invalid_argument);
 }
 
-// As a pool of frames is fed to a runner: exported once, bound once, filled again and again.
+// A pool of frames is fed to a runner in this way: exported once, bound once, filled repeatedly.
 TEST_F(VideoFrameTest, ATensorSeesThePixelsOfTheFrame) {
   VideoFrame made = frame(VideoFormat::RGBx, 2, 2, 16);
   int fd = made.export_buffer();

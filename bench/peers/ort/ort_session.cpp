@@ -10,7 +10,7 @@ using tensor::DataType;
 // Values of enumerations of onnxruntime_c_api.h.
 constexpr int kLogError = 3, kArenaAllocator = 1, kMemoryDefault = 0, kAllOptimisations = 99;
 
-// Of ONNXTensorElementDataType.
+// The number of the type in ONNXTensorElementDataType.
 Result<int> element_type(DataType type) {
   switch (type) {
     case DataType::kFloat32:

@@ -1,5 +1,5 @@
-// What documents and the first headers of the interface (2.27) have, and no program is known to
-// use. Include nrt/nrt_async.h instead.
+// Declarations that the documents and the first headers of the interface (2.27) have, and that no
+// program is known to use. Include nrt/nrt_async.h instead.
 #ifndef NRT_DETAIL_ASYNC_DOCUMENTED_H
 #define NRT_DETAIL_ASYNC_DOCUMENTED_H
 

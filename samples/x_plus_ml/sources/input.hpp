@@ -17,7 +17,7 @@ class Input {
   explicit Input(const Arguments& arguments,
                  std::size_t most = std::numeric_limits<std::size_t>::max());
 
-  // As Source::next. When the source cannot be opened for a later run, throws with its path as
+  // Like Source::next. When the source cannot be opened for a later run, throws with its path as
   // `name`, and that was the end.
   bool next(PictureBuffer& picture, std::string& name);
 

@@ -19,7 +19,7 @@ class Source {
   virtual bool next(PictureBuffer& picture, std::string& name) = 0;
 };
 
-// By the name of `path`:
+// Opens the source that the name of `path` stands for:
 //   a folder       its pictures (.jpg, .jpeg, .png, .bmp, .ppm, .webp), in the order of their names
 //   .nv12, .bgr    raw frames of `size`, one behind the other
 //   .y4m           video without compression, 4:2:0 in 8 bits

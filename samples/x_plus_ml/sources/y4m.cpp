@@ -71,7 +71,7 @@ class Y4mVideo : public Source {
     if (size_.width == 0 || size_.height == 0) refuse("does not say its width and height");
   }
 
-  // What cannot be a line of the format is not read to its end.
+  // Reads a line. One that is too long for the format is not read to its end.
   std::string line() {
     constexpr std::size_t kLongest = 1024;
     std::string text(kLongest, '\0');

@@ -1,4 +1,4 @@
-// What HWY_DYNAMIC_DISPATCH calls. It takes the place of Highway's own functions, since the shared
+// Defines what HWY_DYNAMIC_DISPATCH calls. It replaces Highway's own functions, since the shared
 // library with those measures the clock of the processor when it is loaded: 3.4 ms of every
 // process. Each library that has vector loops links these, hidden; the choice is one, in
 // libmillrace.so.

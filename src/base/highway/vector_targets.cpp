@@ -25,7 +25,7 @@ bool has_wide_aes() {
   return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (c & bit_VAES) != 0;
 }
 
-// What a loop may use is listed in hwy/ops/set_macros-inl.h; each target includes the one before.
+// hwy/ops/set_macros-inl.h lists what loops may use; each target includes the one before.
 bool has_sse4() {
   return __builtin_cpu_supports("ssse3") && __builtin_cpu_supports("sse4.1") &&
          __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("pclmul") &&

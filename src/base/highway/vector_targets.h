@@ -1,5 +1,5 @@
-// Which instruction sets the vector loops of the process run with, that is, which targets of
-// Highway its HWY_DYNAMIC_DISPATCH chooses among. Thread-safe as long as no thread changes the
+// The instruction sets that the vector loops of the process run with, that is, the targets of
+// Highway that its HWY_DYNAMIC_DISPATCH chooses among. Thread-safe as long as no thread changes the
 // environment.
 #pragma once
 

@@ -10,7 +10,7 @@
 namespace millrace {
 namespace {
 
-// Where a process's control group is, and how its quota is read.
+// Location of a process's control group, and the function that reads its quota.
 struct Group {
   std::string mount;  // of the hierarchy
   std::string path;   // below it; "/" or "" for the root

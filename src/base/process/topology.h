@@ -1,4 +1,4 @@
-// What this process may use of the machine: processor features, cores and quota.
+// The resources of the machine that this process may use: processor features, cores and quota.
 //
 // Read once and cached. Thread-safe.
 #pragma once
@@ -24,8 +24,8 @@ struct Topology {
   CpuFeatures features;
   std::vector<int> cores;   // logical processors in this process's affinity mask, ascending
   double cgroup_cores = 0;  // processor time the control group allows, in cores; 0 is no limit
-  // How many threads can usefully run at the same time: the cores, limited by the quota (rounded
-  // up), at least 1.
+  // Number of threads that can usefully run at the same time: the cores, limited by the quota
+  // (rounded up), at least 1.
   int core_budget = 1;
 };
 

@@ -41,7 +41,7 @@ bool has_hw_views(const graph::CompiledModel& model) {
   return std::ranges::any_of(model.inputs, has_one) || std::ranges::any_of(model.outputs, has_one);
 }
 
-// What the options say that the parser cannot check: which of them go together.
+// Checks what the parser cannot: which options may be combined with each other.
 Status check(const BenchArguments& arguments) {
   if (std::isnan(arguments.queries_per_second) || std::isnan(arguments.duration_seconds))
     return invalid_argument("--qps and --duration are numbers");

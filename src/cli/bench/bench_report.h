@@ -9,22 +9,22 @@
 
 namespace millrace::cli {
 
-// What was measured, and on what.
+// Describes the measured model and the configuration that it was measured in.
 struct BenchSubject {
   std::string model, precision, view, device;
-  std::string note;  // why the precision is another than the archive's; empty: it is not
+  std::string note;  // reason if the precision differs from the archive's, else empty
   uint32_t batch = 1, lanes = 1, in_flight = 1;
   double load_ms = 0;
 };
 
-// A scenario that was asked for.
+// The report of a scenario that the user asked for.
 struct ScenarioReport {
   BenchSubject subject;
   Measurement measured;
   std::optional<Allocations> allocations;  // none where they cannot be counted
 };
 
-// What is measured where no scenario was asked for.
+// The report of a run without --scenario.
 struct OverviewReport {
   BenchSubject subject;
   Measurement single_stream, offline;
@@ -32,10 +32,10 @@ struct OverviewReport {
 
 double frames_per_second(const BenchSubject& subject, const Measurement& measured);
 
-// Lines, each with its end.
+// The report as text of several lines, each with its newline.
 std::string report_text(const ScenarioReport& report);
 std::string report_text(const OverviewReport& report);
-// One line without its end; times are in milliseconds unless their names say otherwise.
+// The report as one line, without its newline. Times are in ms unless their names say otherwise.
 std::string report_json(const ScenarioReport& report);
 std::string report_json(const OverviewReport& report);
 

@@ -61,7 +61,7 @@ class Rounds {
   }
 
   const Workload& workload_;
-  std::vector<runtime::SessionJobId> ids_;  // of the last query
+  std::vector<runtime::SessionJobId> ids_;  // ids of the jobs of the last query
   uint64_t jobs_ = 0;
 };
 

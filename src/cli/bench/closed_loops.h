@@ -21,7 +21,7 @@ Result<Measurement> run_offline(const Workload& workload);
 // that will be used has run one.
 Status warm_up_together(const Workload& workload);
 
-// What some more jobs allocate, by the calls of that scenario. Nothing is timed.
+// Runs more jobs as that scenario does and counts their heap allocations. Nothing is timed.
 Result<Allocations> count_allocations(Scenario scenario, const Workload& workload);
 
 }  // namespace millrace::cli

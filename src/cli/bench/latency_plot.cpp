@@ -13,7 +13,7 @@
 namespace millrace::cli {
 namespace {
 
-constexpr double kWidth = 720, kHeight = 220;  // of a panel, without its labels
+constexpr double kWidth = 720, kHeight = 220;  // size of a panel without its labels
 constexpr double kLeft = 70, kTop = 50, kBetween = 70;
 
 constexpr const char* kStyle =

@@ -1,4 +1,4 @@
-// What a benchmark run measures. Values only.
+// The figures that a benchmark run measures. Values only.
 #pragma once
 
 #include <cstdint>
@@ -23,10 +23,10 @@ enum class Scenario : uint8_t {
 Result<Scenario> parse_scenario(const std::string& text);
 const char* name_of(Scenario scenario);
 
-// Of a server: the load, and what the best possible queue would have made of it.
+// Figures of the server scenario: the load, and the latency that an ideal queue would reach.
 struct ServerFigures {
   double per_second = 0;  // the rate of arrivals
-  uint64_t seed = 0;      // of their times
+  uint64_t seed = 0;      // seed of the arrival times
   uint32_t servers = 0;   // jobs that can run at the same time
   double service_ms = 0;  // the median of the time that a job ran
   double ideal_p99_ms = 0;
@@ -40,21 +40,21 @@ struct Query {
 struct Measurement {
   Scenario scenario = Scenario::kSingleStream;
   std::vector<Query> queries;    // in the order of issue
-  uint64_t jobs = 0;             // of all queries
+  uint64_t jobs = 0;             // jobs of all queries
   double seconds = 0;            // by the clock
-  double processor_seconds = 0;  // of all threads of the process
+  double processor_seconds = 0;  // CPU time of all threads of the process
   uint64_t bytes_copied = 0;     // between the caller's views and the device's
   std::optional<ServerFigures> server;
 
   std::vector<double> latencies_ms() const;
 };
 
-// What some jobs asked of the heap, by library; empty `libraries`: nothing.
+// Heap allocations of some jobs, by library. `libraries` is empty if there were none.
 struct Allocations {
   uint64_t jobs = 0;
   std::vector<LibraryAllocations> libraries;
 
-  // Per job: of Millrace, and of all that it calls.
+  // Allocations per job: by Millrace itself, and by all libraries that it calls.
   double ours() const;
   double others() const;
 };

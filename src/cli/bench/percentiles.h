@@ -1,4 +1,4 @@
-// What is said about a set of measured times. Thread-safe.
+// Statistics of a set of measured times. Thread-safe.
 #pragma once
 
 #include <span>

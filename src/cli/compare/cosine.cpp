@@ -13,7 +13,7 @@ double largest_of(std::span<const float> values) {
   return largest;
 }
 
-// Of a vector's largest magnitude. Beside infinity, whatever is finite vanishes.
+// Divides a value by the vector's largest magnitude. Beside infinity, finite values become 0.
 double share_of(float value, double largest) {
   if (value == 0 || std::isnan(value)) return 0;
   if (std::isinf(value)) return std::copysign(1.0, value);

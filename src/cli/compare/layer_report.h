@@ -1,4 +1,4 @@
-// What `millrace compare` prints: how far the values of two runs lie apart, layer by layer.
+// The report of `millrace compare`: how far the values of two runs differ, layer by layer.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@ namespace millrace::cli {
 
 struct LayerDifference {
   std::string value;
-  std::vector<uint32_t> shape;  // of a frame
+  std::vector<uint32_t> shape;  // shape of one frame
   double largest = 0;           // the largest distance of two elements; infinite beside a NaN
   double relative = 0;          // that, by the largest magnitude on the other side
   double cosine = 1;

@@ -40,7 +40,7 @@ struct WrongElement {
 
 struct ElementComparison {
   size_t wrong = 0;                   // how many elements
-  std::optional<WrongElement> first;  // of them
+  std::optional<WrongElement> first;  // the first wrong element
   LargestError error;
 };
 

@@ -72,7 +72,7 @@ class OrderedPrinter {
 
 Status run_all(const CaseLimits& limits, std::vector<CaseResult>& results) {
   std::vector<TestCase> cases;
-  std::vector<size_t> places;  // of the cases in `results`
+  std::vector<size_t> places;  // indices of the cases in `results`
   for (size_t i = 0; i < results.size(); ++i) {
     if (results[i].outcome.verdict == Verdict::kExcluded) continue;
     cases.push_back(results[i].test);

@@ -1,4 +1,4 @@
-// What a run needs to know of a case's model beside its archive.
+// The facts that a run needs about a case's model besides its archive.
 #pragma once
 
 #include <set>
@@ -17,14 +17,14 @@ struct DeclaredTensor {
 struct OperatorUse {
   std::string domain;  // "ai.onnx" for the default one
   std::string type;
-  int64_t opset = 0;  // of the domain, as the model states it; 0 where it does not
+  int64_t opset = 0;  // opset of the domain; 0 if the model does not state it
   auto operator<=>(const OperatorUse&) const = default;
 };
 
 struct ModelFacts {
   std::vector<DeclaredTensor> inputs;  // without those that have an initializer
   std::vector<DeclaredTensor> outputs;
-  // Of all nodes, those of subgraphs and of the model's own functions included.
+  // The operators of all nodes, including those of subgraphs and of the model's own functions.
   std::set<OperatorUse> operators;
 };
 

@@ -13,7 +13,7 @@ namespace {
 struct Row {
   std::set<int64_t> opsets;
   Totals totals;
-  std::map<std::string, size_t> reasons;  // of what is unsupported -> cases
+  std::map<std::string, size_t> reasons;  // reason why cases are unsupported -> cases
 };
 
 using RowKey = std::pair<std::string, std::string>;  // domain and operator

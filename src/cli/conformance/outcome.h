@@ -1,4 +1,4 @@
-// What became of one case, and its way from the process that ran it.
+// The outcome of one case, and its encoding for the transfer from the process that ran it.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ const char* to_string(Verdict verdict);
 
 struct Outcome {
   Verdict verdict = Verdict::kFail;
-  std::string reason;       // of every verdict but kPass; may have several lines
-  LargestError error = {};  // of what was compared
+  std::string reason;       // for every verdict but kPass; may have several lines
+  LargestError error = {};  // error of the compared values
   double seconds = 0;
 };
 

@@ -25,11 +25,11 @@ namespace {
 using compiler::ElementsInFile;
 using ::onnx::TensorProto;
 
-// What the model's tensors are bound to in one job, in the order of the model.
+// The memory that the model's tensors are bound to in one job, in the order of the model.
 struct Memory {
   std::vector<Buffer> buffers;
   std::vector<TensorArg> args;
-  std::vector<TensorShape> shapes;  // of inputs as their files say; of outputs as the job does
+  std::vector<TensorShape> shapes;  // inputs: as files state them; outputs: as the job does
 };
 
 struct LoadedCase {
@@ -106,7 +106,7 @@ Status wrong_shape(const TensorInfo& tensor, const std::string& shape, const Ele
                             fmt::join(file.shape, ",")));
 }
 
-// What an open tensor's dimensions are is checked as far as they are stated.
+// True if the view can have the file's shape. Of an open tensor, only stated dimensions count.
 bool can_have(const ViewInfo& view, const ElementsInFile& file) {
   if (!view.is_open) return std::ranges::equal(view.shape, file.shape);
   return file.shape.size() <= TensorShape::kMaxRank &&
@@ -176,7 +176,7 @@ Status fill(Memory& memory, std::span<const TensorInfo> tensors,
   return {};
 }
 
-// What the job stated.
+// Compares the shape that the job stated for an open output with that of the file.
 Status check_output_shape(const TensorInfo& tensor, const TensorShape& stated,
                           const ElementsInFile& file) {
   const std::vector<uint32_t> expected(file.shape.begin(), file.shape.end());

@@ -16,7 +16,7 @@ namespace millrace::cli {
 
 struct CaseLimits {
   uint32_t jobs = 1;                       // processes at a time, at least 1
-  std::chrono::nanoseconds time_limit{0};  // of a case; zero: none
+  std::chrono::nanoseconds time_limit{0};  // limit for one case; zero: none
 };
 
 // Has `run` give an outcome for each case, in a child process, and passes it to `done`, with the

@@ -37,7 +37,7 @@ std::optional<size_t> number(std::string_view text) {
   return value;
 }
 
-// Where an identifier before the names ends; 0 where there is none.
+// Returns the end of the identifier that precedes the names; 0 if there is none.
 size_t identifier_end(std::string_view line) {
   const size_t end = line.find_first_of(kBlanks);
   if (end == line.npos) return 0;

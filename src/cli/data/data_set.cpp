@@ -53,7 +53,7 @@ Result<std::vector<FoundFile>> files_of(const std::string& source) {
 
 using Sources = std::vector<std::vector<std::string>>;  // by input
 
-// What a folder has for an input: a folder or a file of its name.
+// Returns the path of the folder or file in `folder` that is named like the input.
 Result<std::string> source_inside(const std::string& folder, const graph::Boundary& input) {
   const std::string name = file_name_part(input.cpu.name);
   std::error_code error;

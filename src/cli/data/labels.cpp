@@ -47,7 +47,7 @@ Result<std::vector<size_t>> classes_in_order(const DataSet& data, const std::str
   return std::vector<size_t>(integers.begin(), integers.end());
 }
 
-// What rows may call the files of a data set.
+// The names by which rows may refer to the files of a data set.
 class FileKeys {
  public:
   explicit FileKeys(const DataSet& data) {
@@ -63,7 +63,7 @@ class FileKeys {
     }
   }
 
-  // The path of the file, or the name of the sample; null where no file, or several, are called so.
+  // The path of the file, or the name of the sample; null if no or several files match the key.
   const std::string* find(std::string_view key) const {
     if (key.starts_with("./")) key.remove_prefix(2);
     const auto found = files_.find(std::string(key));
@@ -112,7 +112,7 @@ std::optional<Row> split_row(std::string_view line, const FileKeys& keys) {
 
 using ClassByFile = std::unordered_map<std::string, size_t>;
 
-// Of the files that rows name; empty where none does.
+// Returns the classes of the files that rows name; empty if no row names one.
 Result<ClassByFile> read_table(const std::string& path, const DataSet& data,
                                const ClassNames& names) {
   MILLRACE_ASSIGN_OR_RETURN(const std::vector<std::string> lines, io::read_lines(path));

@@ -12,7 +12,7 @@
 namespace millrace::cli {
 
 struct Labels {
-  std::vector<size_t> classes;  // of each sample, in order
+  std::vector<size_t> classes;  // class of each sample, in order
   ClassNames names;             // none where no file lists them
 };
 

@@ -13,10 +13,10 @@
 
 namespace millrace::cli {
 
-// Of a model and the first one.
+// The agreement of a model with the first one.
 struct Agreement {
   size_t same_top1 = 0;
-  double cosine_sum = 0;  // of their scores, over all samples
+  double cosine_sum = 0;  // sum over all samples of the cosine of their scores
   double cosine_least = 1;
   std::string least_sample;  // the first one that has it
 };

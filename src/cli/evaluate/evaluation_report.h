@@ -1,4 +1,4 @@
-// What `millrace evaluate` prints. Thread-safe.
+// The report of `millrace evaluate`. Thread-safe.
 #pragma once
 
 #include <cstdint>

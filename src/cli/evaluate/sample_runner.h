@@ -37,7 +37,7 @@ class SampleRunner {
  private:
   struct Job {
     JobBuffers buffers;
-    std::vector<std::string> names;  // of the samples, a frame each
+    std::vector<std::string> names;  // names of the samples, one frame each
     runtime::SessionJobId id = 0;
   };
 

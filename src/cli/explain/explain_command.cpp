@@ -50,12 +50,12 @@ const int64_t* integer_of(const graph::Fallback& op, std::string_view name) {
   return found == op.attributes.end() ? nullptr : std::get_if<int64_t>(&found->value);
 }
 
-// Of a collective for any number of ranks: as many as it takes for its root, if it has one.
+// The least ranks of a collective that takes any number: two, or as many as its root needs.
 int64_t least_ranks(const int64_t* root) {
   return root == nullptr ? 2 : std::max<int64_t>(2, *root + 1);
 }
 
-// Of how many ranks the model is one; 1 where it has no collectives.
+// Returns the number of ranks that the model needs; 1 if it has no collectives.
 uint32_t ranks_of(const graph::CompiledModel& model) {
   int64_t ranks = 1;
   for (const graph::Node& node : model.graph.nodes) {

@@ -1,4 +1,4 @@
-// What `millrace explain` says of a loaded program, as human-readable text and as JSON.
+// The report of `millrace explain` on a loaded program, as human-readable text and as JSON.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -89,7 +89,7 @@ class Finder {
 
  private:
   static size_t number_in(const std::string& digits) {
-    size_t number = SIZE_MAX;  // what is too long for a number is no output either
+    size_t number = SIZE_MAX;  // a number that is too long is no output either
     std::from_chars(digits.data(), digits.data() + digits.size(), number);
     return number;
   }

@@ -1,4 +1,4 @@
-// What `millrace golden` prints.
+// The report of `millrace golden`.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Which colour format of the VART-X preprocessor writes straight into a tensor.
+// The colour format in which the VART-X preprocessor can write straight into a tensor.
 #pragma once
 
 #include <string_view>

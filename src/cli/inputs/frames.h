@@ -16,7 +16,7 @@ namespace millrace::cli {
 struct LoadedInputs {
   uint32_t frames = 0;
   std::vector<std::vector<std::byte>> bytes;  // by input index, frame after frame, in one view
-  std::vector<graph::Boundary> boundaries;    // of the model's inputs, the open ones settled
+  std::vector<graph::Boundary> boundaries;    // the model's inputs, the open ones settled
 };
 
 // Reads the files of all inputs. An open input has the shape that is given, or else that of its

@@ -30,8 +30,8 @@ Result<std::vector<InputFile>> resolve_inputs(const graph::CompiledModel& model,
 Result<device::View> find_view(const graph::CompiledModel& model,
                                const std::vector<InputFile>& files);
 
-// What a file holds, by the end of its name: a picture (.jpg, .png, ...), an array (.npy), or the
-// bytes of a view.
+// The kind of a file's content, told by the extension of its name: a picture (.jpg, .png, ...), an
+// array (.npy), or the raw bytes of a view.
 enum class FileKind { kPicture, kArray, kRaw };
 FileKind kind_of(const std::string& path);
 

@@ -10,7 +10,7 @@
 namespace millrace::cli {
 namespace {
 
-// Of an output whose size only the job knows.
+// The initial size, in bytes, of the buffer for an output whose size only the job knows.
 constexpr size_t kFirstRoom = size_t{1} << 16;
 
 Result<runtime::TensorBinding> allocate_tensor(size_t bytes, device::View view) {

@@ -37,9 +37,9 @@ class JobBuffers {
   Result<bool> grow();
 
   uint32_t frames_ = 0;
-  runtime::JobBindings bindings_;  // of the vectors below, which keep their memory when they move
+  runtime::JobBindings bindings_;  // refers to the vectors below, which keep their memory on a move
   std::vector<runtime::TensorBinding> inputs_, outputs_;
-  std::vector<graph::Boundary> output_boundaries_;  // of one frame, as the model has them
+  std::vector<graph::Boundary> output_boundaries_;  // outputs of one frame, as the model has them
   // By binding, where any tensor of the model is open; their shapes are in `shapes_`.
   std::vector<runtime::OpenTensor> open_inputs_, open_outputs_;
   std::vector<TensorShape> input_shapes_, output_shapes_;

@@ -37,7 +37,7 @@ bool can_have(const graph::Boundary& boundary, const std::vector<uint32_t>& shap
 Result<std::vector<graph::Boundary>> settled_inputs(const graph::CompiledModel& model,
                                                     const GivenShapes& shapes);
 
-// What to say where the shape of an open input is not known.
+// Returns the error to report when the shape of an open input is not known.
 Status shape_missing(const graph::Boundary& input);
 
 }  // namespace millrace::cli

@@ -47,8 +47,8 @@ const Normalisation& usual_normalisation(const graph::Boundary& input) {
   return input.cpu.shape[1] == 3 ? kImageNet : kUnit;
 }
 
-// What the numbers of a view are multiplied and shifted by: floating point views of a quantised
-// tensor hold the real numbers themselves.
+// Returns the scale and zero point that apply to the elements of a view. Floating-point views of a
+// quantised tensor hold the real values themselves.
 tensor::QuantParams quantisation_in(const graph::Boundary& input, const tensor::TensorDesc& view) {
   return is_byte(view.type) ? input.quant : tensor::QuantParams();
 }
@@ -60,7 +60,7 @@ Normalisation with_zero_point(Normalisation normalisation, const tensor::QuantPa
   return normalisation;
 }
 
-// Of a picture for classifiers: the usual 256 for 224, and in proportion for others.
+// Short side that a classifier's picture is resized to: 256 for 224, in proportion for others.
 uint32_t short_side(const tensor::TensorDesc& cpu) {
   return (std::min(cpu.shape[2], cpu.shape[3]) * 8 + 3) / 7;
 }

@@ -17,7 +17,7 @@ class PassDump {
   static Result<PassDump> into(std::string directory);
 
   // The graph after a stage, for CompileOptions::on_stage: writes NN-STAGE.txt, counted from 00.
-  // Where the stage changed nothing, the file says so. The first failure stays in status(), and
+  // If the stage changed nothing, the file says so. The first failure stays in status(), and
   // nothing is written from then on.
   void write(std::string_view stage, const graph::Graph& graph);
   const Status& status() const noexcept { return status_; }

@@ -1,5 +1,5 @@
-// What `millrace compile` measures a model with when it chooses precisions: the FP32 program, and
-// the samples that --calibrate names.
+// The data with which `millrace compile` measures a model to choose precisions: the FP32 program,
+// and the samples that --calibrate names.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What `millrace compile --precision int8` and `auto` take on the command line.
+// The command-line options of `millrace compile --precision int8` and `auto`.
 #pragma once
 
 #include <cstddef>

@@ -19,7 +19,7 @@ namespace {
 using quantise::MixOptions;
 using quantise::QuantiseOptions;
 
-constexpr const char* kUsualTarget = "1%";  // of --precision auto
+constexpr const char* kUsualTarget = "1%";  // default for --precision auto
 
 Result<QuantiseOptions> int8_options(const CalibrationFlags& flags) {
   QuantiseOptions options;
@@ -66,7 +66,7 @@ Result<Options> options_from(const CompileFlags& flags, const CalibrationFlags& 
   return Options(std::move(options));
 }
 
-// What --keep names are floating point operators for --precision int8, and FP32 ones for auto.
+// Nodes named by --keep stay in floating point for --precision int8, and in FP32 for auto.
 Result<lowering::LoweringOptions> lowering_from(const CompileFlags& flags,
                                                 const CalibrationFlags& calibration) {
   MILLRACE_ASSIGN_OR_RETURN(lowering::LoweringOptions lowering, lowering_options(flags));

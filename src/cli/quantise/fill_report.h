@@ -1,4 +1,4 @@
-// What a quantisation came to, as the report shows it.
+// Fills the report on a quantisation with its results.
 #pragma once
 
 #include <cstddef>

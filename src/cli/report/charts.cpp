@@ -11,7 +11,7 @@
 namespace millrace::cli {
 namespace {
 
-// Where bars end that stand for more; 80 dB is beyond what 8 bits can keep.
+// Bars of higher SNR are cut off here: 80 dB is more than 8 bits can preserve.
 constexpr double kHighestSnrDb = 80;
 constexpr double kHeight = 100;
 

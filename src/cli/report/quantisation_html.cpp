@@ -64,7 +64,7 @@ std::string histogram_card(const LayerRow& layer, const std::string& chart) {
       layer.low, layer.high);
 }
 
-// Of the layers that lost most, the worst first.
+// Draws the histograms of the layers that lost most, the worst first.
 std::string histograms(const std::vector<LayerRow>& layers) {
   std::string cards;
   size_t drawn = 0;

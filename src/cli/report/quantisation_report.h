@@ -19,22 +19,22 @@ struct Histogram {
 
 // One layer, measured on the calibration data.
 struct LayerRow {
-  std::string name;           // of the node
+  std::string name;           // name of the node
   std::string operator_name;  // "Conv"
-  // Of what this layer alone loses, for exact operands: infinite where that is nothing, NaN where
-  // it could not be measured.
+  // SNR of this layer's quantisation alone, with exact operands: infinite if nothing is lost, NaN
+  // if it could not be measured.
   double snr_db = 0;
-  // Of its output in the quantised program and that in the program as it was: with what the layers
-  // before it lose. NaN where a program does not show it.
+  // Cosine of its outputs in the quantised and in the original program, with the loss of the layers
+  // before it. NaN if a program does not expose the output.
   double cosine = 1;
   double low = 0;         // the range of the real values that the type can hold
   double high = 0;        // (the calibrated one)
   double scale = 0;       // one step; 0 for a layer that is not quantised
-  std::string precision;  // what it computes in: "int8", "bf16", "fp32"
+  std::string precision;  // precision it computes in: "int8", "bf16", "fp32"
   bool is_kept = false;   // in that precision for the sake of the accuracy
   // The least time of a run; none where it was not measured.
   std::optional<double> ms_before, ms_after;
-  Histogram values;  // of the program as it was
+  Histogram values;  // values in the original program
 };
 
 struct ReportPicture {
@@ -44,13 +44,13 @@ struct ReportPicture {
 
 struct QuantisationReport {
   std::string model;                           // name or path
-  std::string precision;                       // of the layers that are not kept in another one
+  std::string precision;                       // used by all layers that are not kept in another
   std::string method;                          // by which ranges were calibrated; may be empty
   size_t samples = 0;                          // that it was calibrated or measured on
-  uint64_t bytes_before = 0, bytes_after = 0;  // of the weights
+  uint64_t bytes_before = 0, bytes_after = 0;  // sizes of the weights
   std::optional<double> ms_before, ms_after;   // the least times of all nodes together
   std::optional<double> ms_without_kept;       // the same with no layer kept; none where none is
-  // Of a classifier: samples whose first class is the same in both programs.
+  // For a classifier: samples whose first class is the same in both programs.
   std::optional<size_t> same_top1;
   std::vector<LayerRow> layers;  // in the order of the model
   std::vector<std::string> warnings;

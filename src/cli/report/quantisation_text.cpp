@@ -50,7 +50,7 @@ std::string line_of(const LayerRow& layer) {
 std::string quantisation_text(const QuantisationReport& report, size_t worst) {
   std::string text = facts(report);
   std::vector<LayerRow> layers = by_loss(report.layers);
-  // Where none was measured, there is no order to show.
+  // If no layer was measured, there is no order to show.
   if (std::ranges::all_of(layers, [](const LayerRow& layer) { return std::isnan(layer.snr_db); }))
     return text;
   const size_t shown = std::min(worst, layers.size());

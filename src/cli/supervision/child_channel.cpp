@@ -24,7 +24,7 @@ enum class Kind : uint32_t { kFile, kStatus, kNames };
 struct Head {
   uint64_t body_bytes = 0;
   uint32_t name_bytes = 0;
-  int32_t code = 0;  // of the status
+  int32_t code = 0;  // status code
   Kind kind = Kind::kFile;
 };
 

@@ -22,8 +22,8 @@ Status send_output(int channel, const std::string& name, std::span<const std::by
 Status send_status(int channel, const Status& status);
 
 struct ReceiveLimits {
-  int64_t deadline_ns = 0;           // of the clock; 0: never
-  uint64_t most_bytes = UINT64_MAX;  // of one file
+  int64_t deadline_ns = 0;           // clock time; 0: never
+  uint64_t most_bytes = UINT64_MAX;  // limit for one file
 };
 
 // The parent's end passes outputs on until the child has sent a status, which is returned, or has

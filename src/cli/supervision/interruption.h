@@ -1,4 +1,4 @@
-// What the program does when INT, TERM or HUP ends it while it writes.
+// Cleans up when INT, TERM or HUP ends the program while it writes.
 #pragma once
 
 #include <csignal>

@@ -1,4 +1,4 @@
-// What a command may take: the options of the commands that run models.
+// Resource limits of a command: the options of the commands that run models.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// Where a command's output files go.
+// The destination of a command's output files.
 #pragma once
 
 #include <cstddef>

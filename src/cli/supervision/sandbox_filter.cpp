@@ -34,7 +34,7 @@ constexpr const char* kAllowed[] = {
     "close", "close_range", "epoll_create1", "epoll_ctl", "epoll_pwait", "epoll_wait", "eventfd2",
     "fadvise64", "fstat", "fstatfs", "pipe2", "poll", "ppoll", "pread64", "preadv", "pselect6",
     "read", "readv", "select", "timerfd_create", "timerfd_settime", "write", "writev",
-    // What files and the system say.
+    // Queries about files and the system.
     "access", "faccessat", "faccessat2", "getcwd", "getdents64", "getegid", "geteuid", "getgid",
     "getpgrp", "getpid", "getppid", "getrandom", "getuid", "lstat", "newfstatat", "readlink",
     "readlinkat", "stat", "statfs", "statx", "sysinfo", "uname"};

@@ -1,4 +1,4 @@
-// What a process may ask of the system while it computes with a model that nobody vouches for.
+// The system calls that a process may use while it computes with an untrusted model.
 #pragma once
 
 #include <string>

@@ -71,8 +71,8 @@ void set_limit(__rlimit_resource resource, uint64_t value, uint64_t hard) {
   ::setrlimit(resource, &limit);
 }
 
-// What the stack of a thread, and the heap that the C library keeps for it, take of the address
-// space.
+// The address space, in bytes, that a thread reserves for its stack and for the heap that the C
+// library keeps for it.
 uint64_t address_space_of_a_thread() {
   constexpr uint64_t kHeap = uint64_t{128} << 20, kUnlimitedStack = uint64_t{8} << 20;
   rlimit stack{};
@@ -157,7 +157,7 @@ Status time_is_up(const Supervision& supervision) {
                       std::chrono::duration<double>(supervision.time_limit).count())};
 }
 
-// Of a child that did not say how its work ended.
+// Describes the end of a child that did not report how its work ended.
 Status describe_end(const Supervision& supervision, int state, const ForbiddenCall& call) {
   if (call.number() >= 0)
     return unsupported(
@@ -220,7 +220,7 @@ Result<SupervisedChild> SupervisedChild::start(const Supervision& supervision, c
     MILLRACE_ASSIGN_OR_RETURN(state->text, ChildText::open());
   }
   std::fflush(stdout);
-  ::signal(SIGCHLD, SIG_DFL);  // where it is ignored, nothing tells how a child ended
+  ::signal(SIGCHLD, SIG_DFL);  // if it is ignored, nothing tells how a child ended
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child < 0)

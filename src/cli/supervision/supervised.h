@@ -33,13 +33,13 @@ class SupervisedChild {
 
   // A descriptor that can be read when the child has something to tell, and when it has ended.
   int channel() const;
-  // Of the clock; 0: never.
+  // The clock time at which the child's time is up; 0 if it has no limit.
   int64_t deadline_ns() const;
 
-  // What the work gives to its sink is passed on to `outputs` in this process, until the child has
-  // ended or its time is up; then it is ended. Returns the status of the work, or how the child
-  // ended instead: kDeadlineExceeded, kUnsupported for a system call that the sandbox forbids,
-  // kDeviceFailed for a signal. To be called once.
+  // Passes on what the work writes to its sink to `outputs` in this process until the child ends or
+  // its time is up, in which case the child is ended. Returns the status of the work, or how the
+  // child ended instead: kDeadlineExceeded, kUnsupported for a system call that the sandbox
+  // forbids, kDeviceFailed for a signal. To be called once.
   Status finish(const OutputSink& outputs);
 
  private:

@@ -1,4 +1,4 @@
-// Where the times lie that `millrace tune` and `millrace compile --tune` measure for a model.
+// The path of the times that `millrace tune` and `millrace compile --tune` measure for a model.
 #pragma once
 
 #include <string>

@@ -14,7 +14,7 @@ struct TuneArguments {
   std::string model;
   std::string record;  // the file for the times; empty: the model's name and ".tuning"
   std::vector<std::string> shapes;
-  uint32_t runs = 15;  // of the model, with and without the record
+  uint32_t runs = 15;  // runs of the model, with and without the record
   CompileFlags flags;
 };
 

@@ -19,7 +19,7 @@ struct Change {
   std::string_view type;
   int set;
   std::string_view attribute = {};  // the set is needed by nodes that have it; empty: by all
-  std::string_view text = {};       // and only where it has this value; empty: any
+  std::string_view text = {};       // the value that the attribute must have; empty: any
 };
 
 constexpr Change kChanges[] = {

@@ -1,4 +1,4 @@
-// Which operator set a written model needs.
+// Determines the operator set that a written model needs.
 #pragma once
 
 #include "base/status.h"

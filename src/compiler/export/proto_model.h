@@ -82,12 +82,12 @@ class ProtoModel {
   const int opset_;
   ::onnx::ModelProto model_;
   const std::string* node_name_ = nullptr;
-  std::unordered_set<std::string> used_names_;       // of values
+  std::unordered_set<std::string> used_names_;       // names of values
   std::unordered_set<std::string> used_node_names_;  // ONNX Runtime refuses any twice
   std::unordered_set<std::string> domains_;
   std::vector<std::string> names_;                           // by value
   std::vector<bool> written_;                                // by value: constants that are
-  std::unordered_map<graph::ValueId, std::string> numbers_;  // of values that store others
+  std::unordered_map<graph::ValueId, std::string> numbers_;  // FLOAT32 forms of other stored values
 };
 
 }  // namespace millrace::compiler

@@ -154,7 +154,7 @@ Result<std::string> write(ProtoModel& model, const graph::Node& node, const grap
   return model.add("Cast", {model.stored(node.input(0))}, {{"to", int64_t{element_number(op.to)}}});
 }
 
-// What makes integers of the result follows when it is stored.
+// The quantisation of the result, if there is one, is written when the result is stored.
 Result<std::string> write(ProtoModel& model, const graph::Node& node, const graph::Requantise&) {
   const graph::ValueId x = node.input(0);
   if (model.value(node.outputs[0]).quantisation) return model.numbers(x);

@@ -11,7 +11,7 @@ using graph::kNoValue;
 using graph::Node;
 using graph::ValueId;
 
-constexpr size_t kSpatialBegin = 2;  // of [N, C, spatial...]
+constexpr size_t kSpatialBegin = 2;  // in [N, C, spatial...]
 
 Dims joined(const Dims& begins, const Dims& ends) {
   Dims all = begins;
@@ -66,7 +66,7 @@ std::string write_product(ProtoModel& model, const Node& node, const graph::MatM
   return y;
 }
 
-// What ceil_mode lengthens the padding to is ceil_excess; the rest is stated.
+// Returns the end padding to state: the total without ceil_excess, which ceil_mode adds.
 Dims stated_pads_end(const graph::Pool& op) {
   Dims pads = op.pads_end;
   for (size_t i = 0; i < pads.size(); ++i) pads[i] -= op.ceil_excess[i];

@@ -22,9 +22,9 @@ bool has_empty_dimension(const Dims& shape) {
   return false;
 }
 
-// Where a slice that begins at `begin` ends, as the standard counts: a negative end would count
-// from the back, so one before the first element is as far away as can be. The last element is
-// inside of the operand, while a step beyond it may be outside of what int64_t holds.
+// Returns the end of a slice that begins at `begin`, as the standard counts. A negative end would
+// count from the back, so an end before the first element becomes the least int64_t. The last
+// element is inside of the operand, while a step beyond it may be outside of the range of int64_t.
 int64_t slice_end(int64_t begin, int64_t size, int64_t step) {
   if (size == 0) return begin;
   const int64_t end = begin + (size - 1) * step + (step > 0 ? 1 : -1);

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Where a tensor says that its data is; a negative length means that none is stated.
+// The location that a tensor states for its data. A negative length means that none is stated.
 struct ExternalRange {
   std::string location;
   int64_t offset = 0;

@@ -22,7 +22,7 @@ using ::onnx::GraphProto;
 using ::onnx::NodeProto;
 using Nodes = ::google::protobuf::RepeatedPtrField<NodeProto>;
 
-// What calls may make of a model at most, in nodes and in bytes.
+// Limits for the expansion of calls: the nodes and bytes that they may add, and their nesting.
 constexpr size_t kMostNodes = 200'000;
 constexpr size_t kMostBytes = size_t{256} << 20;
 constexpr size_t kMostDepth = 64;
@@ -33,8 +33,8 @@ std::string text_of(const FunctionName& name) {
   return name.first.empty() ? name.second : name.first + "." + name.second;
 }
 
-// What calls may still make of the model. Names and attributes count, which a call may copy from a
-// short body many times.
+// The nodes and bytes that calls may still add to the model. Names and attributes count, since a
+// call may copy them from a short body many times.
 class Budget {
  public:
   bool take_node(size_t bytes) {
@@ -42,7 +42,7 @@ class Budget {
     --nodes_;
     return take(bytes);
   }
-  // Once it has said no, it says no to all.
+  // Once a request has been refused, all later ones are refused.
   bool take(size_t bytes) {
     if (exceeded_ || bytes > bytes_) return exceed();
     bytes_ -= bytes;
@@ -66,8 +66,8 @@ class Budget {
   bool exceeded_ = false;
 };
 
-// What attributes are where a call does not state them. Files of newer versions than the protobuf
-// messages this is built with have these in a field that the messages do not know.
+// Reads the defaults of attributes that a call does not state. Files of newer versions than the
+// protobuf messages this is built with have these in a field that the messages do not know.
 Status read_defaults(const FunctionProto& function, Budget& budget,
                      std::vector<AttributeProto>* defaults) {
   constexpr int kAttributeField = 11;
@@ -89,8 +89,8 @@ Status read_defaults(const FunctionProto& function, Budget& budget,
 // The copy of a function's body for one call.
 class Body {
  public:
-  // What the body makes has names that begin with `prefix`. The attributes are those that the body
-  // may refer to, the first of a name first. Without budget, names and references stay as they are.
+  // Values that the body makes get names that begin with `prefix`. The body may refer to the
+  // attributes, the first of a name first. Without budget, names and references stay unchanged.
   Body(const FunctionProto& function, const NodeProto& call,
        const std::vector<AttributeProto>& attributes, std::string prefix, Budget& budget)
       : prefix_(std::move(prefix)), budget_(budget) {
@@ -163,7 +163,7 @@ class Body {
   std::unordered_map<std::string, const AttributeProto*> attributes_;
   std::string prefix_;
   Budget& budget_;
-  std::map<std::string, std::string> names_;  // of the body: inputs and outputs of the call
+  std::map<std::string, std::string> names_;  // body's names -> inputs and outputs of the call
   std::vector<NodeProto> copies_;
 };
 
@@ -177,7 +177,7 @@ class Inliner {
   Status expand_call(const NodeProto& call, const FunctionName& name, Nodes& result);
 
   std::map<FunctionName, const FunctionProto*> functions_;
-  std::vector<FunctionName> open_;  // whose bodies are being expanded
+  std::vector<FunctionName> open_;  // functions being expanded
   size_t calls_ = 0;
   Budget budget_;
 };
@@ -259,7 +259,7 @@ Status inline_functions(::onnx::ModelProto& model) {
   Inliner inliner;
   MILLRACE_RETURN_IF_ERROR(inliner.index(model));
   MILLRACE_RETURN_IF_ERROR(inliner.expand(*model.mutable_graph()->mutable_node()));
-  // What the bodies use and the model does not state.
+  // Adds the opset imports that the bodies use and the model does not state.
   std::map<std::string, int64_t> stated;
   for (const auto& entry : model.opset_import())
     stated.emplace(canonical_domain(entry.domain()), entry.version());

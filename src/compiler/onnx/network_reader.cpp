@@ -159,7 +159,7 @@ Result<network::Node> NetworkReader::read_node(::onnx::NodeProto& node) {
   return result;
 }
 
-// Those that nothing reads may be of any type.
+// Reads the initializers that something reads. Others may be of any type.
 Status NetworkReader::read_initializers(::onnx::GraphProto& graph, Network* result) {
   Names read;
   for (const network::Node& node : result->nodes) {

@@ -1,8 +1,8 @@
 // From a model file to a Network.
 //
-// What the file leaves to its readers is settled here: nodes are in an order in which they can run,
-// attributes have kinds, domains one name each, and 16-bit floats and doubles of constants are
-// FLOAT32. Nothing of the file stays in memory but the constants that nodes read, once.
+// Resolves what the file leaves to its readers: nodes are in an order in which they can run,
+// attributes have kinds, domains have one name each, and 16-bit floats and doubles of constants are
+// FLOAT32. Only the constants that nodes read stay in memory, once.
 #pragma once
 
 #include <filesystem>

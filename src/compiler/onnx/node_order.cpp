@@ -29,7 +29,7 @@ Result<Makers> find_makers(const network::Network& network,
   return makers;
 }
 
-// Which nodes wait for which.
+// The dependencies between nodes.
 struct Dependencies {
   std::vector<std::vector<size_t>> readers;  // by node: those that read what it makes
   std::vector<size_t> waiting_for;           // by node: the number of values it waits for

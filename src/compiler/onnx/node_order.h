@@ -12,8 +12,8 @@ namespace millrace::compiler {
 
 struct NodeOrder {
   std::vector<size_t> order;  // indices of all nodes
-  // What nodes or outputs of the network read that is neither given nor made by a node, by name,
-  // with the index of the first node that does; the number of nodes for an output.
+  // Values that nodes or outputs of the network read and that are neither given nor made by a node,
+  // by name, with the index of the first node that reads them; the number of nodes for an output.
   std::vector<std::pair<std::string, size_t>> missing;
 };
 

@@ -6,10 +6,10 @@
 
 namespace millrace::compiler {
 
-// Where all that reads the result of a Reshape or Transpose are parts of one of its dimensions,
-// Slices or Gathers of one index, each part is taken of the operand, and then moved alone. So
-// queries, keys and values that one product makes are slices of that product, however it was
-// reshaped before they were told apart. Requirement: the graph is valid.
+// If only Slices along one dimension, or Gathers of one index of it, read the result of a Reshape
+// or Transpose, each part is taken from the operand and then moved alone. Queries, keys and values
+// that one MatMul makes thus become slices of its result, however that was reshaped before they
+// were separated. Requirement: the graph is valid.
 void hoist_slices(graph::Graph& graph);
 
 }  // namespace millrace::compiler

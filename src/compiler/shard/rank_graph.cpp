@@ -29,7 +29,7 @@ class RankGraph {
   }
 
  private:
-  // What this rank has of a value of the whole graph: a part where the plan divides it.
+  // Returns this rank's share of a value of the whole graph: a part if the plan divides the value.
   ValueId part_of(ValueId id) {
     if (id == kNoValue) return kNoValue;
     const auto [entry, is_new] = parts_.try_emplace({id, plan_.values[id]});

@@ -30,7 +30,7 @@ bool has_weights(const Graph& graph, const Node& node) {
          graph.values[node.inputs[0]].shape.size() >= 2;
 }
 
-// What the graph says of its values, found once.
+// The readers and makers of the graph's values, determined once.
 struct Uses {
   std::vector<std::vector<uint32_t>> readers;  // by value
   std::vector<uint32_t> makers;                // by value; kNoNode for inputs and constants
@@ -43,8 +43,8 @@ Uses uses_of(const Graph& graph) {
   return uses;
 }
 
-// What is divided if the columns of one product are: everything that follows from it, or why it
-// cannot be.
+// The region that is divided if the columns of one product are: everything that follows from it, or
+// the reason why it cannot be divided.
 class Region {
  public:
   Region(const Graph& graph, const Uses& uses, const SplitPlan& plan, uint32_t ranks)
@@ -147,7 +147,7 @@ class Region {
     found_.cuts[id] = dimension;
   }
 
-  // What a node makes of a value that is divided.
+  // Propagates the division of value `id` through a node that reads it, or refuses the node.
   void follow(uint32_t index, ValueId id) {
     const Node& node = graph_.nodes[index];
     for (size_t slot = 0; slot < node.inputs.size() && reason_.empty(); ++slot) {
@@ -173,7 +173,7 @@ class Region {
   const SplitPlan& plan_;
   const uint32_t ranks_;
   Found found_;
-  std::vector<ValueId> open_;  // whose readers have not been followed
+  std::vector<ValueId> open_;  // values whose readers have not been followed
   std::string reason_;
 };
 

@@ -1,5 +1,5 @@
-// Which values of a graph are divided among ranks, and where the ranks have to exchange what they
-// have.
+// Decides which values of a graph are divided among ranks, and at which points the ranks have to
+// exchange what they have.
 //
 // A product with constant weights starts a region: its columns are divided, and with them the
 // result, what is computed of that, and what is needed for it beside it, up to the products that

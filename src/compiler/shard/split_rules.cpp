@@ -84,7 +84,7 @@ constexpr std::string_view kElementwise[] = {"Add",
                                              "com.microsoft.Gelu",
                                              "com.microsoft.QuickGelu"};
 
-// Of a result that is divided along `dimension`.
+// Determines how the operands are divided for a result that is divided along `dimension`.
 class OperandRules {
  public:
   OperandRules(const Shapes& shapes, size_t dimension, uint32_t ranks)
@@ -200,7 +200,7 @@ class ResultRules {
     if (dimension_ == axis) return std::nullopt;
     return Effect{dimension_ < axis ? dimension_ : dimension_ + shapes_.in(1).size() - 1};
   }
-  // Of the others, whether they allow it is asked of the result.
+  // For all other operators, the rules of the result decide whether they allow the division.
   template <class Op>
   std::optional<Effect> operator()(const Op&) const {
     if (shapes_.in(slot_).size() > shapes_.out().size()) return std::nullopt;

@@ -19,7 +19,7 @@ namespace millrace::compiler {
 // The dimension along which a value is divided; nothing: every rank has all of it.
 using Split = std::optional<size_t>;
 
-// What an operand that is divided makes of the result.
+// The effect of a divided operand on the result.
 struct Effect {
   Split result;
   // Each rank has a part of the sums, and the result is the sum over all ranks.
@@ -31,7 +31,7 @@ struct Effect {
 std::optional<std::vector<Split>> operand_splits(const graph::Graph& graph, const graph::Node& node,
                                                  size_t dimension, uint32_t ranks);
 
-// What becomes of the result when the operand `slot` is divided along `dimension`. Nothing where
+// Returns the effect on the result when the operand `slot` is divided along `dimension`. Nothing if
 // the operator does not allow it.
 std::optional<Effect> effect_of(const graph::Graph& graph, const graph::Node& node, size_t slot,
                                 size_t dimension, uint32_t ranks);

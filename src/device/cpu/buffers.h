@@ -23,8 +23,8 @@ struct CallerTensor {
   bool covers(View view) const noexcept { return in_view[static_cast<size_t>(view)]; }
 };
 
-// Where a buffer lies at run time: a constant; else the caller's tensor when that is bound in a
-// view `caller` covers; else the arena, if the buffer is planned there. `offset` counts from the
+// Location of a buffer at run time: a constant, else the caller's tensor if it is bound in a view
+// that `caller` covers, else the arena if the buffer is planned there. `offset` counts from the
 // start of the constant, the tensor or the buffer's part of the arena.
 struct BufferLocation {
   const std::byte* constant = nullptr;
@@ -40,11 +40,11 @@ struct BufferLayout {
 
 class BufferTable {
  public:
-  // Memory of the context, from the first step that touches it to the last.
+  // Adds memory of the context, in use from the first step that touches it to the last.
   BufferId add_arena(size_t bytes);
-  // Memory that the program keeps.
+  // Adds memory that the program keeps.
   BufferId add_constant(const std::byte* data, size_t bytes);
-  // The caller's tensor. With `or_arena`, the arena in the views it does not cover.
+  // Adds the caller's tensor. With `or_arena`, the arena serves the views that it does not cover.
   BufferId add_caller(const CallerTensor& tensor, size_t bytes, bool or_arena);
   // Turns an arena buffer into add_caller()'s. Requirement: may_move(id).
   void give_to_caller(BufferId id, const CallerTensor& tensor, bool keep_arena);
@@ -56,7 +56,7 @@ class BufferTable {
   // memory of callers or in the middle of another buffer.
   void keep_aligned(BufferId id) { buffers_[id].keeps_place = true; }
 
-  // An arena buffer that is no part of another.
+  // True for an arena buffer that is not part of another.
   bool is_own(BufferId id) const;
   // Returns whether an own buffer may become the caller's or a part of another.
   bool may_move(BufferId id) const { return is_own(id) && !buffers_[id].keeps_place; }
@@ -64,7 +64,7 @@ class BufferTable {
   bool has_parts(BufferId id) const { return buffers_[id].has_parts; }
   size_t bytes(BufferId id) const { return buffers_[id].bytes; }
   bool in_same_memory(BufferId a, BufferId b) const { return root(a) == root(b); }
-  // Whether it is the tensor of a caller that is read only.
+  // True if the buffer lies in a caller's tensor that is read only.
   bool is_input(BufferId id) const {
     const std::optional<CallerTensor>& caller = buffers_[root(id)].caller;
     return caller && caller->direction == Direction::kInput;

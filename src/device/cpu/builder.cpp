@@ -67,7 +67,7 @@ Builder::Place Builder::place_of(uint32_t node) const noexcept {
   return choices_.bf16 && precision == graph::Precision::kBf16 ? Place::kNpuBf16 : Place::kNpu;
 }
 
-// Others than kSeparable are planned for the nodes that compute in the precision of the model.
+// Forms other than kSeparable are planned for nodes that compute in the precision of the model.
 plan::Form Builder::form() const noexcept {
   const bool planned = !on_cpu() && !model_.graph.nodes[node_].precision;
   const plan::Form form = choices_.forms[node_];
@@ -82,7 +82,7 @@ uint32_t Builder::chunks_of(const graph::Node& node) const {
   return choices_.division.chunks_of(node);
 }
 
-// Which their steps are to be run with, too.
+// Primitives are made for this number of threads, and their steps must run with the same number.
 void Builder::make_for(uint32_t threads) noexcept {
   threads_ = threads;
   openmp_.set(threads);
@@ -119,13 +119,13 @@ Status Builder::lower_nodes(std::string& missing) {
       return status.with_context(fmt::format("node \"{}\"", node.name));
     missing += fmt::format("{}node '{}' ({}): {}", missing.empty() ? "" : "; ", node.name,
                            name_of(node.op), status.message());
-    // Something for the nodes behind it to start from, so that they are checked too.
+    // Gives the nodes behind it something to start from, so that they are checked too.
     for (const ValueId id : node.outputs) new_result(id, plain_form(id));
   }
   return {};
 }
 
-// Those that the partition has made.
+// Delivers the outputs that the current partition makes.
 Status Builder::deliver_outputs() {
   const auto [kind, first, count] = partition();
   for (uint32_t i = 0; i < model_.outputs.size(); ++i) {
@@ -199,7 +199,7 @@ Status Builder::ensure_location(ValueId id, const Desc& preferred) {
   return {};
 }
 
-// From another place. A value that was made in FP32 has been rounded where it is BF16.
+// Takes the value from another place. One that was made in FP32 has been rounded if it is BF16.
 Status Builder::bring_over(ValueId id, const Desc& wanted) {
   const Operand* from = nullptr;
   for (const Place place : {Place::kNpu, Place::kCpu, Place::kNpuBf16}) {

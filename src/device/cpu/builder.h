@@ -50,11 +50,11 @@ struct ProgramStep {
   uint32_t threads = 1;  // of OpenMP that it runs with: the chunks that it is divided into
   // A collective that is begun here, and runs beside the steps that follow (ranks/overlap.h).
   bool is_begun = false;
-  // So many of these must have ended before this step runs, the first ones.
+  // The number of begun collectives, from the first on, that must have ended before this step runs.
   uint32_t awaits = 0;
 };
 
-// What a finished builder leaves behind. `packing` has yet to run.
+// The result of a finished builder. `packing` has yet to run.
 struct ProgramParts {
   std::vector<ProgramStep> steps;
   BufferLayout buffers;
@@ -65,7 +65,7 @@ struct ProgramParts {
 
 class Builder {
  public:
-  // What is left open by the model.
+  // The choices that the model leaves open.
   struct Choices {
     bool bf16;  // there are kernels that compute in BF16; else FP32 takes its place
     bool int8;  // kernels may compute with the integers of quantised values
@@ -93,7 +93,7 @@ class Builder {
   bool computes_int8() const noexcept { return choices_.int8; }
   // The number of chunks into which the node that is being lowered is divided.
   uint32_t chunks() const noexcept { return threads_; }
-  // What floating point values are computed and stored in, for the node that is being lowered.
+  // The type that the node being lowered computes and stores floating point values in.
   ElementType type() const noexcept {
     return place_ == Place::kNpuBf16 ? ElementType::bf16 : ElementType::f32;
   }
@@ -112,7 +112,7 @@ class Builder {
     return *value(id).quantisation;
   }
   // Whether the value has no elements. It lies in no memory, has one form, its plain one, and no
-  // primitive of the library ever sees it.
+  // primitive of oneDNN ever sees it.
   bool is_empty(graph::ValueId id) const { return value(id).elements() == 0; }
   bool is_constant(graph::ValueId id) const { return value(id).constant.has_value(); }
   bool is_output(graph::ValueId id) const { return values_[id].last_use == kForever; }
@@ -149,7 +149,7 @@ class Builder {
   // Its elements are in C order, or have the dimensions of `wanted` in the order `stored`.
   Result<Operand> packed(graph::ValueId id, const Desc& wanted,
                          std::span<const uint32_t> stored = {});
-  // The buffer of a floating point constant in a form that is no layout of the library's; its
+  // The buffer of a floating point constant in a form that is no layout of oneDNN; its
   // elements are in C order.
   BufferId arranged(graph::ValueId id, Arrangement wanted);
   // The elements of a floating point constant.
@@ -245,7 +245,7 @@ class Builder {
   }
 
  private:
-  // Where a node computes, and in what.
+  // The kind of partition that a node belongs to, and the type that it computes in.
   enum class Place : uint8_t { kNpu, kNpuBf16, kCpu };
   static constexpr size_t kPlaces = 3;
 
@@ -267,7 +267,7 @@ class Builder {
   static constexpr uint32_t kForever = 0xffffffffu;
 
   const graph::Partition& partition() const noexcept { return model_.partitions[partition_]; }
-  // Of a node of the partition that is being lowered.
+  // Returns the place of a node of the partition that is being lowered.
   Place place_of(uint32_t node) const noexcept;
   std::vector<Operand>& locations(graph::ValueId id) {
     return values_[id].locations[static_cast<size_t>(place_)];
@@ -288,7 +288,7 @@ class Builder {
   Operand pack(graph::ValueId id, const Desc& wanted, std::span<const uint32_t> stored);
   Operand pack_later(graph::ValueId id, const Desc& from, const Desc& wanted);
   BufferId refer_to(std::span<const std::byte> bytes);
-  // For StepInfo.
+  // These describe a step for StepInfo.
   void describe_layouts(const Step& step, StepInfo& info) const;
   bool reads_integers(const Step& step, graph::ValueId operand) const;
   graph::ValueId first_operand() const;

@@ -1,4 +1,4 @@
-// What the builder makes of constants: weights packed into the layouts that kernels ask for.
+// The builder's handling of constants: it packs weights into the layouts that kernels ask for.
 #include <algorithm>
 #include <utility>
 

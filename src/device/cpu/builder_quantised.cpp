@@ -1,5 +1,5 @@
-// What the builder does for quantised values: the integers are what is kept, and kernels that
-// compute with floating point numbers get copies.
+// The builder's handling of quantised values: it keeps their integers, and kernels that compute
+// with floating point numbers get copies.
 #include <algorithm>
 
 #include "device/cpu/boundary.h"
@@ -69,14 +69,14 @@ void Builder::set_stored_result(ValueId id, const Operand& location) {
   buffers_.add_value(location.buffer, id);
 }
 
-// For nodes that read the integers themselves.
+// Returns the integers in C order, for nodes that read the integers themselves.
 Result<Operand> Builder::integers(ValueId id) {
   if (is_empty(id)) return Operand{new_temporary(plain_form(id)).buffer, plain_form(id)};
   MILLRACE_ASSIGN_OR_RETURN(const Operand plain, stored_in(id, plain_stored_form(id)));
   return Operand{plain.buffer, plain_form(id)};
 }
 
-// A floating point location from the integers.
+// Makes a floating point location from the integers.
 Status Builder::dequantise(ValueId id) {
   MILLRACE_ASSIGN_OR_RETURN(Operand from, stored(id));
   // Parameters per index go along one dimension of the plain form; the lanes of padding are no
@@ -95,8 +95,8 @@ Status Builder::dequantise(ValueId id) {
   return {};
 }
 
-// What a kernel has made as floating point numbers becomes the integers of the value; later readers
-// get those, rounded.
+// Converts the floating point result of a kernel to the integers of the value. Later readers get
+// the rounded numbers.
 Status Builder::quantise_result(ValueId id) {
   if (is_empty(id) || !values_[id].stored.empty()) return {};
   Operand from = locations(id).front();

@@ -1,4 +1,4 @@
-// What the builder says about its steps: layouts, and why it has added a step.
+// The builder's report on its steps: layouts, and why it has added a step.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -52,8 +52,8 @@ bool Builder::reads_integers(const Step& step, ValueId operand) const {
   });
 }
 
-// Of what is being lowered: the first input of the node, or of the one before it that is part of
-// the same step; the output where there is none.
+// Returns the first input of the node being lowered, or of the preceding node if that is part of
+// the same step. Returns the output if there is no input.
 ValueId Builder::first_operand() const {
   const graph::Node* node = &model_.graph.nodes[node_];
   ValueId id = node->input(0);

@@ -8,7 +8,7 @@ namespace {
 using tensor::DataType;
 using tensor::ElementRule;
 
-// What the vector kernels ask of a scale. Models may compute others.
+// True if the vector kernels support the scale. Models may compute scales that they do not.
 bool is_proper(const ElementRule& rule) {
   return std::isfinite(rule.scale) && rule.scale > 0;
 }

@@ -12,7 +12,7 @@
 namespace millrace::device::cpu {
 namespace {
 
-// What oneDNN aligns its own memory to.
+// The alignment that oneDNN uses for its own memory.
 constexpr std::align_val_t kArenaAlignment{kPage};
 
 std::span<const Binding> side(Direction direction, std::span<const Binding> inputs,
@@ -20,13 +20,13 @@ std::span<const Binding> side(Direction direction, std::span<const Binding> inpu
   return direction == Direction::kInput ? inputs : outputs;
 }
 
-// A failure with the node where it happened.
+// Adds the node where the failure happened.
 Status at_step(const Status& status, const ProgramStep& step) {
   if (status.ok()) return status;
   return status.with_context(fmt::format("node \"{}\" ({})", step.info.node, step.info.operation));
 }
 
-// Null for what is not there yet.
+// Returns null if the buffer does not exist yet.
 std::byte* at(std::byte* buffer, size_t offset) {
   return buffer == nullptr ? nullptr : buffer + offset;
 }

@@ -1,4 +1,4 @@
-// The arena of one running job, and the library's memory objects over it.
+// The arena of one running job, and oneDNN's memory objects over it.
 #pragma once
 
 #include <cstdint>

@@ -34,9 +34,9 @@ Result<uint32_t> lanes_per_job(uint32_t lanes) {
 }
 
 // Without the instructions oneDNN emulates BF16, which is slower than FP32, or cannot make the
-// primitives at all; and sums of products of bytes saturate in 16 bits, which gives other results.
-// Where there are such instructions, but slow ones, DeviceOptions::stated_precision or
-// MILLRACE_NO_BF16=0 has them used. Otherwise the variables let tests see what a processor without
+// primitives at all, and sums of products of bytes saturate in 16 bits, which gives other results.
+// If the processor has the instructions, but slow ones, DeviceOptions::stated_precision or
+// MILLRACE_NO_BF16=0 enables them. Otherwise the variables let tests see what a processor without
 // the instructions does.
 Abilities abilities(uint32_t lanes, bool stated_precision) {
   const CpuFeatures& features = topology().features;

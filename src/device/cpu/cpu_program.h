@@ -11,11 +11,11 @@
 
 namespace millrace::device::cpu {
 
-// What the processor computes with instructions of its own.
+// The types that the processor computes with native instructions, and its lanes.
 struct Abilities {
   bool bf16 = false;
   bool int8 = false;   // exact sums of products of 8-bit integers
-  uint32_t lanes = 1;  // that may take part in one job
+  uint32_t lanes = 1;  // number of lanes that may take part in one job
 };
 
 class CpuProgram final : public Program, public std::enable_shared_from_this<CpuProgram> {
@@ -37,7 +37,7 @@ class CpuProgram final : public Program, public std::enable_shared_from_this<Cpu
   void skip_job() const noexcept override { ranks_.skip(); }
 
   RankMembership& ranks() const noexcept { return ranks_; }
-  // What runs the collectives that are begun; null where there are none.
+  // The thread that runs the collectives that are begun, or null if the program has none.
   CollectiveThread* collectives() const noexcept { return collectives_.get(); }
   const ProgramParts& parts() const noexcept { return parts_; }
   const dnnl::engine& engine() const noexcept { return engine_; }

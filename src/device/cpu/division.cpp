@@ -12,7 +12,7 @@ namespace {
 
 using graph::ValueId;
 
-// What one core does, roughly; docs/performance.md has the measurements.
+// The approximate throughput of one core; docs/performance.md has the measurements.
 constexpr double kBytesPerNs = 10;
 constexpr double kMultiplicationsPerNs = 60;        // of floating point numbers
 constexpr double kShortMultiplicationsPerNs = 180;  // of BF16 and of integers
@@ -67,7 +67,7 @@ uint32_t Division::chunks_of(const graph::Node& node) const {
   const uint32_t most = most_chunks(graph_, node, lanes_);
   if (most == 1) return 1;
   const double chunks = nanoseconds_of(node) / kLeastChunkNs;
-  // Not a number where the operator has no elements.
+  // `chunks` is NaN if the operator has no elements.
   return chunks >= 2 ? static_cast<uint32_t>(std::min<double>(chunks, most)) : 1;
 }
 

@@ -1,7 +1,7 @@
 // Step: one operation of a program, in the form in which contexts run it.
 //
 // Steps are made at load, then immutable and shared by all contexts; what differs between contexts
-// (addresses, the library's memory objects) reaches them through RunState.
+// (addresses, oneDNN's memory objects) reaches them through RunState.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ struct Operand {
   Desc desc;
 };
 
-// An operand of a primitive, by the library's argument index. It begins `offset` bytes behind the
+// An operand of a primitive, by oneDNN's argument index. It begins `offset` bytes behind the
 // start of its buffer.
 struct Argument {
   int index = 0;
@@ -63,7 +63,7 @@ struct RunState {
 class Step {
  public:
   virtual ~Step() = default;
-  // The operands that a context shall make into memory objects of the library.
+  // The operands that a context shall make into memory objects of oneDNN.
   virtual std::span<const Argument> arguments() const noexcept { return {}; }
   // For reports: each operand of the operation once, where arguments() has several parts of it.
   virtual std::span<const Argument> operands() const noexcept { return arguments(); }
@@ -76,7 +76,7 @@ class Step {
   virtual Status run(const RunState& state) const noexcept = 0;
 };
 
-// A primitive of the library.
+// A primitive of oneDNN.
 class PrimitiveStep final : public Step {
  public:
   PrimitiveStep(dnnl::primitive primitive, std::vector<Argument> arguments)

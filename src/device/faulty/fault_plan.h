@@ -11,8 +11,8 @@
 // runs uses its number up. A refused job has none. A frame that comes by no unit counts as a job
 // that is accepted at its arrival.
 //
-// What reaches the device are frames: a job of n frames arrives n times. Which faults a frame has
-// is decided when it arrives. A frame that is held or delayed is between two pieces of work: it
+// Frames are what reaches the device: a job of n frames arrives n times. The faults of a frame are
+// decided when it arrives. A frame that is held or delayed is between two pieces of work: it
 // gives up within a millisecond when a stop is requested. One that hangs does not.
 //
 // Every injected fault is counted and emitted as HookPoint::kInjected, on the thread that runs the
@@ -41,7 +41,7 @@ namespace millrace::device {
 // How long a hang lasts by default: until end_hangs().
 inline constexpr std::chrono::nanoseconds kHangForever = std::chrono::nanoseconds::max();
 
-// What a job fails with by default: kDeviceFailed.
+// The failure of a job by default: kDeviceFailed.
 const Status& injected_failure();
 
 // Random faults, each drawn on its own for every frame.
@@ -115,7 +115,7 @@ class FaultPlan {
   // are: heal(), release() and end_hangs() together let everything go.
   void heal();
 
-  // What has happened since the plan was made.
+  // Counts of what has happened since the plan was made.
   uint64_t arrivals() const;  // of frames
   // Returns when at least so many frames have arrived.
   void await_arrivals(uint64_t frames);
@@ -142,7 +142,7 @@ class FaultPlan {
   using Lock = std::unique_lock<std::mutex>;
   using FrameOfJob = std::pair<uint64_t, uint16_t>;  // number of the job, number of the frame in it
 
-  // What was decided for a frame when it arrived.
+  // The decision about a frame that was made when it arrived.
   struct Frame {
     bool held = false;
     std::chrono::nanoseconds delay{0};

@@ -1,4 +1,4 @@
-// What a frame goes through on a faulty device.
+// The way of a frame through a faulty device.
 #include <algorithm>
 
 #include "base/cancellation.h"

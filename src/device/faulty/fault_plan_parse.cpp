@@ -38,8 +38,8 @@ Complaint read_rate(std::string_view text, double& rate) {
   return "is no probability: a number from 0 to 1";
 }
 
-// What a device may end its work with. The other codes are answers of a queue or of a call, for
-// which a caller would mistake them.
+// The codes that a device may end its work with. The others are answers of a queue or of a call,
+// for which a caller would mistake them.
 constexpr std::array kFailures = {
     StatusCode::kDeviceFailed,     StatusCode::kInternal,    StatusCode::kOutOfMemory,
     StatusCode::kInvalidArgument,  StatusCode::kUnsupported, StatusCode::kCorruptData,

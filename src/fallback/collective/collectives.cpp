@@ -59,8 +59,8 @@ Status shape_of_broadcast(Inference& node) {
   return same_as_first(node);
 }
 
-// Of a group of one rank. Where group_size is left out, kAllRanks says that all ranks are
-// meant, however many there are.
+// Runs a collective of a group of one rank, which copies its operand. kAllRanks states that a
+// group_size that is left out means all ranks, however many there are.
 template <bool kAllRanks>
 Status copy(const Call& call) {
   if (call.integer("group_size", kAllRanks ? 0 : 1) != 1)

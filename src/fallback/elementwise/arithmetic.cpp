@@ -265,7 +265,7 @@ struct Pow {
     }
     const double power = std::pow(static_cast<double>(base), static_cast<double>(exponent));
     if constexpr (std::is_integral_v<T>) {
-      // What does not fit has no meaning in the standard, but must not be undefined in C++.
+      // The standard does not define results that do not fit, but C++ must not make them undefined.
       const double limit = std::ldexp(1.0, std::numeric_limits<T>::digits);
       const bool fits = power > -limit - 1 && power < limit && (std::is_signed_v<T> || power > -1);
       return fits ? static_cast<T>(power) : T{0};

@@ -35,7 +35,7 @@ void cast_elements(const TensorView& x, const OutputView& y) {
   const auto to = y.as<To>();
   const bool either_boolean = x.type == DataType::kBoolean || y.type == DataType::kBoolean;
   for (size_t i = 0; i < to.size(); ++i) {
-    // Of a BOOLEAN only counts whether it is 0.
+    // If either type is BOOLEAN, only whether the element is 0 counts.
     to[i] = either_boolean ? static_cast<To>(from[i] != From{0}) : cast<To>(from[i]);
   }
 }

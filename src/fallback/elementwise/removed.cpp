@@ -66,8 +66,8 @@ Status image_scaler(const Call& call) {
   });
 }
 
-// What a Crop keeps of height and width: `border` cuts left, top, right and bottom, or `scale`
-// states height and width behind left and top.
+// Returns the height and width that a Crop keeps: `border` cuts left, top, right and bottom, or
+// `scale` states the height and width that follow the left and top borders.
 Result<Dims> cropped_size(const NodeView& node) {
   const TensorView& x = node.in(0);
   const Dims *border = node.integers("border"), *scale = node.integers("scale");

@@ -16,7 +16,7 @@ struct Pool {
   std::span<const int64_t> elements, starts, outputs;
   std::span<const float> weights;  // by output; empty: all are 1
   int64_t shortest = 1, longest = 1, most_skipped = 0;
-  size_t width = 0;  // of an output row
+  size_t width = 0;  // width of an output row
 
   // The sequences of `length` elements.
   std::span<const int64_t> of_length(int64_t length) const {
@@ -114,7 +114,7 @@ size_t occurrences_with_skips(const Pool& pool, std::span<const int64_t> row,
 }
 
 void count_row(const Pool& pool, std::span<const int64_t> row, std::span<float> counts) {
-  size_t number = 0;  // of the sequence in the whole pool
+  size_t number = 0;  // number of the sequence in the whole pool
   for (int64_t length = 1; length <= static_cast<int64_t>(pool.starts.size()); ++length) {
     const auto of_length = pool.of_length(length);
     const auto size = static_cast<size_t>(length);

@@ -66,15 +66,15 @@ Status check_single(const NodeView& node, size_t index, DataType type) {
   return check_per_channel(node, index, type, 1);
 }
 
-// Which inputs of a node hold what.
+// Positions of the operands among the inputs of a node.
 struct Operands {
   size_t x, weights, x_zero, w_zero;
 };
 
-// Output channels that share what one tap of the kernel meets; their sums stay in the cache.
+// Output channels that share the inputs gathered for a tap; their sums stay in the cache.
 constexpr size_t kChannelBlock = 8;
 
-// What one tap meets at each position, less the zero point: 0 in the padding, which counts as that.
+// Gathers the inputs under one tap for all positions, less the zero point: 0 in the padding.
 template <class X>
 void gather(const WindowWalk& walk, size_t tap, const X* plane, X x_zero,
             std::span<int16_t> distances) {

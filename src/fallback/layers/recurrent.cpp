@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kX = 0, kWeights = 1, kRecurrence = 2, kBias = 3, kLengths = 4, kInitialH = 5,
                  kInitialC = 6, kPeepholes = 7;
 
-// What distinguishes the three operators.
+// The properties that distinguish LSTM, GRU and RNN.
 struct CellKind {
   size_t gates;
   std::array<ActivationKind, 3> activations;  // the default ones
@@ -28,7 +28,7 @@ constexpr CellKind kLstm = {
 constexpr CellKind kGru = {3, {ActivationKind::kSigmoid, ActivationKind::kTanh}, 2};
 constexpr CellKind kRnn = {1, {ActivationKind::kTanh}, 1};
 
-// The sizes of a node, and where things lie. With layout = 1 the batch comes first.
+// The dimensions of a node, and the offsets of its data. With layout = 1 the batch comes first.
 struct Extents {
   size_t steps, batch, input, hidden, directions;
   bool batch_first;
@@ -161,7 +161,7 @@ class Direction {
   size_t hidden() const { return hidden_; }
   float activate(size_t which, float x) const { return activations_[which](clipped(x)); }
   float clipped(float x) const { return clip_ > 0 ? std::clamp(x, -clip_, clip_) : x; }
-  // What a peephole of the LSTM adds to a gate.
+  // Returns the contribution of an LSTM peephole to a gate.
   float peephole(size_t which, size_t i, float cell) const {
     return peepholes_.empty() ? 0 : peepholes_[which * hidden_ + i] * cell;
   }
@@ -225,7 +225,7 @@ struct LstmCell {
   }
 };
 
-// What reads the state reads bytes: each step rounds it, of all samples alike.
+// An LSTM whose state is read as bytes: each step rounds it, with one range for all samples.
 struct RoundedLstmCell : LstmCell {
   static constexpr bool kRoundsState = true;
   using LstmCell::LstmCell;

@@ -26,8 +26,8 @@ enum class BranchMode : uint8_t {
 };
 
 struct TreeNode {
-  double value = 0;      // what the feature is compared with
-  uint32_t feature = 0;  // which one
+  double value = 0;      // threshold to compare the feature with
+  uint32_t feature = 0;  // index of the feature
   BranchMode mode = BranchMode::kLeaf;
   bool missing_is_true = false;  // a feature that is NaN takes the first branch
   // The nodes of the two branches; of a leaf, the range of its weights.
@@ -55,7 +55,7 @@ struct Ensemble {
   std::span<const LeafWeight> leaf_of(uint32_t root, const double* row) const noexcept;
 };
 
-// What the trees make of a row, before base values and transformation.
+// The scores that the trees give to a row, before base values and transformation.
 struct Scores {
   std::vector<double> values;      // by target; 0 where no leaf has one
   std::vector<uint8_t> has_value;  // whether a leaf has one

@@ -1,4 +1,4 @@
-// What is done to features before a model sees them, and to its scores after it.
+// Operators that prepare features for a model, and process its scores afterwards.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -42,7 +42,7 @@ Result<const std::vector<float>*> reals_of(const NodeView& node, const std::stri
                                       list != nullptr ? list->size() : 0, count));
 }
 
-// Where the node of a tree and a number stands in the lists.
+// Maps the tree and the number of a node to its position in the lists.
 class NodeIndex {
  public:
   static Result<NodeIndex> make(const Dims& trees, const Dims& numbers) {

@@ -1,4 +1,4 @@
-// What operators of ai.onnx.ml compute with: rows of features.
+// The data that operators of ai.onnx.ml compute with: rows of features.
 #pragma once
 
 #include <vector>
@@ -14,7 +14,7 @@ struct Rows {
   size_t count = 0, features = 0;
 };
 
-// Of [rows, features], or of [features], which is one row. kInvalidArgument: another rank.
+// Interprets x as [rows, features], or [features] as one row. kInvalidArgument: another rank.
 Result<Rows> rows_of(const TensorView& x);
 
 // The elements, each as the number it is. Requirement: a type that visit_element() knows.

@@ -68,7 +68,7 @@ Result<const Floats*> floats_of(const NodeView& node, const char* name, size_t c
                                       list != nullptr ? list->size() : 0, count));
 }
 
-// What both operators have in common.
+// The data that SVMClassifier and SVMRegressor have in common.
 struct Machine {
   Kernel kernel;
   PostTransform transform = PostTransform::kNone;

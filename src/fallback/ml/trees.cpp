@@ -78,8 +78,8 @@ Status shape_of_classifier(Inference& node) {
   return {};
 }
 
-// What belongs to the first class where only the second has a score, after the transformation that
-// applies to both.
+// Derives the first class's score if only the second class has one, and then applies the
+// transformation that concerns both.
 void complete_scores(const Classifier& classifier, std::vector<double>& scores) {
   const double score = scores[0];
   const PostTransform transform = classifier.trees.transform;
@@ -178,7 +178,7 @@ Result<std::shared_ptr<const void>> prepare_ensemble(const NodeView& node) {
   return std::shared_ptr<const void>(std::make_shared<const Ensemble>(std::move(ensemble)));
 }
 
-// Of TreeEnsembleRegressor and TreeEnsemble.
+// The kernel of TreeEnsembleRegressor and TreeEnsemble.
 Status regression(const Call& call) {
   const auto& ensemble = call.prepared<Ensemble>();
   return visit_floating(call.out(0).type, [&](auto zero) -> Status {

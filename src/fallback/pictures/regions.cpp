@@ -19,7 +19,7 @@ constexpr int64_t kMaxPooled = int64_t{1} << 16, kMaxSamples = 1024;
 struct Samples {
   double begin = 0, bin = 0;
   int64_t grid = 0;
-  int64_t size = 0;  // of the picture
+  int64_t size = 0;  // size of the picture
 
   double at(int64_t of_bin, int64_t index) const {
     return begin + static_cast<double>(of_bin) * bin +

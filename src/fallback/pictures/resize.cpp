@@ -229,7 +229,7 @@ Position tf_half_pixel_position(Fraction scale, int64_t index) {
                             2 * static_cast<__int128>(scale.numerator));
 }
 
-// Where output element `index` lies among the elements of the input.
+// Returns the position of output element `index` among the elements of the input.
 Position source_of(Coordinates mode, const Axis& axis, int64_t index) {
   switch (mode) {
     case Coordinates::kHalfPixel:
@@ -311,8 +311,8 @@ double cubic_weight(double x, double a) {
   return 0;
 }
 
-// Which elements make an output element: `first` and those behind it, possibly beyond the ends,
-// where the element at the end stands for them.
+// The input elements that contribute to an output element: `first` and those after it, possibly
+// beyond the ends, where the element at the end is used in their place.
 struct Taps {
   int64_t first = 0;
   std::vector<double> weights;  // none: the output element lies outside of the region

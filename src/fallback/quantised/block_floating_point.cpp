@@ -16,7 +16,7 @@
 namespace millrace::fallback {
 namespace {
 
-// Where halves go.
+// The direction in which halves are rounded.
 enum class Rounding : int64_t { kAwayFromZero = 0, kUpward = 1, kToEven = 2 };
 
 struct Format {
@@ -29,7 +29,7 @@ struct Format {
   Rounding rounding = Rounding::kAwayFromZero;
 };
 
-constexpr int kBias = 127, kNoNumber = 255;  // of the exponents of FLOAT32
+constexpr int kBias = 127, kNoNumber = 255;  // FLOAT32 exponents: bias; infinity and NaN
 
 int biased_exponent(float value) {
   return static_cast<int>(std::bit_cast<uint32_t>(value) >> 23 & 0xff);

@@ -37,7 +37,7 @@ int32_t zero_at(const NodeView& node, size_t index, DataType type) {
   return type == DataType::kInt8 ? node.in(index).as<int8_t>()[0] : node.in(index).as<uint8_t>()[0];
 }
 
-// What each of the 256 bytes stands for.
+// A table of the real values that the 256 bytes stand for.
 class Dequantiser {
  public:
   Dequantiser(const NodeView& node, size_t scale, DataType type)

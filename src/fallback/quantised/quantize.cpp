@@ -109,7 +109,7 @@ Status shape_of_quantize(Inference& node) {
   return {};
 }
 
-// What saturates a result of four bits; the whole range of T where it has more.
+// The limits at which a result of four bits saturates; the whole range of T for wider types.
 template <class T>
 std::pair<T, T> limits_of(const Call& call) {
   const int64_t number = call.integer("output_dtype");

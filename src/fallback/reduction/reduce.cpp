@@ -25,7 +25,7 @@ Dims listed_axes(const NodeView& node) {
   return axes;
 }
 
-// Which dimensions are reduced.
+// Returns, for each dimension, whether it is reduced.
 Result<std::vector<bool>> reduced_dims(const NodeView& node) {
   const Dims axes = listed_axes(node);
   const size_t rank = node.in(0).rank();
@@ -85,7 +85,7 @@ T times(T a, T b) {
   return wrapping(a, b, [](auto x, auto y) { return x * y; });
 }
 
-// What is summed up in: integers as they are, wrapping around.
+// The type of the accumulator. Integers are summed up in their own type and wrap around.
 template <class T>
 using Exact = std::conditional_t<std::is_floating_point_v<T>, double, T>;
 
@@ -122,7 +122,7 @@ struct AverageTerms : SumTerms {
   template <class T>
   using Total = std::conditional_t<std::is_floating_point_v<T>, double,
                                    std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>;
-  // Of no terms at all it is NaN, and 0 for integers.
+  // The mean of no terms is NaN, and 0 for integers.
   template <class A>
   static A finish(A total, size_t count) {
     if constexpr (std::is_integral_v<A>)
@@ -222,7 +222,7 @@ Status reduce(const Call& call) {
   });
 }
 
-// Of BOOLEANs, whether any or all are true.
+// Reduces to the extreme value. The result for BOOLEANs is whether any or all are true.
 template <class Kind>
 Status reduce_extreme(const Call& call) {
   if (call.in(0).type != DataType::kBoolean) return reduce<Kind>(call);

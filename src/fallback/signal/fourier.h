@@ -17,8 +17,8 @@ class FourierTransform {
 
  private:
   bool inverse_;
-  // Where the size is not a power of two, the transform is a convolution with a chirp
-  // (Bluestein), which transforms of a power of two compute.
+  // If the size is not a power of two, the transform is a convolution with a chirp (Bluestein's
+  // algorithm), computed by transforms whose size is a power of two.
   std::vector<std::complex<double>> chirp_, filter_, work_;
 };
 

@@ -1,4 +1,4 @@
-// What signals are multiplied with: window functions, and the weights of mel bands.
+// The factors that signals are multiplied with: window functions, and the weights of mel bands.
 #include <fmt/format.h>
 
 #include <algorithm>

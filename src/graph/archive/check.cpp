@@ -83,7 +83,7 @@ Status check_boundary(const Boundary& boundary, const Graph& graph,
   return check_quantisation(boundary, quantisation);
 }
 
-// What needs no knowledge of the graph.
+// Checks what needs no knowledge of the graph: the number of boundaries, their names and scales.
 Status check_names(const std::vector<Boundary>& boundaries, const char* side) {
   if (boundaries.size() > kMaxBoundaries) {
     return corrupt_data(

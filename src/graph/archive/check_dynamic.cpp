@@ -36,13 +36,13 @@ Status check_view(const Boundary& boundary) {
 
 Status check_openness(const Boundary& boundary) {
   const bool some = std::ranges::count(boundary.cpu.shape, kOpenDimension) > 0;
-  // Without dimensions it is a scalar or of any rank.
+  // A boundary without dimensions is a scalar or of any rank.
   if (boundary.open == some || boundary.cpu.shape.empty()) return {};
   return corrupt_data(some ? "open dimensions, but it is not open"
                            : "it is open, but none of its dimensions is");
 }
 
-// What the network states of the input; its open dimensions may be fixed for this model.
+// Compares an input with its declaration, whose open dimensions may be fixed for this model.
 Status check_declared(const Boundary& boundary, const network::Input& declared) {
   if (boundary.cpu.name != declared.name) {
     return corrupt_data(fmt::format("the network has '{}' there", declared.name));

@@ -21,7 +21,7 @@ uint64_t least_bytes(const Value& value, Precision precision) {
   return value.elements() * size;
 }
 
-// By value, that of the node that makes it.
+// Returns for each value the precision of the node that makes it.
 std::vector<Precision> value_precisions(const CompiledModel& model) {
   const auto of_nodes = node_precisions(model.graph, model.partitions, model.precision);
   std::vector<Precision> precisions(model.graph.values.size(), model.precision);

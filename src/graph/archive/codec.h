@@ -12,7 +12,7 @@
 
 namespace millrace::graph {
 
-// Of the memory plan: more than any machine can give to one context.
+// Limit of the memory plan: more than any machine can give to one context.
 inline constexpr uint64_t kMaxArenaBytes = uint64_t{1} << 40;
 
 // Limits the inputs, and also the outputs: callers and planners search them linearly, which costs
@@ -36,9 +36,9 @@ Result<CompiledModel> decode(const std::shared_ptr<const model::Archive>& archiv
 // calls it, too, so that every model that it accepts can be loaded.
 Status check_model(const CompiledModel& model);
 
-// decode() in two parts, for who has something else to do while the checksums are compared. As all
-// that is decoded, a model that has not been verified is safe to use whatever its constants hold;
-// nothing that is computed from them may be given away before.
+// decode() in two parts, for callers that do something else while the checksums are compared. Like
+// all decoded models, one that has not been verified is safe to use, whatever its constants hold;
+// nothing that is computed from them may be given away before the verification.
 Result<CompiledModel> decode_unverified(const std::shared_ptr<const model::Archive>& archive);
 // Compares the checksums of all constants that the archive holds. Thread-safe.
 Status verify_constants(const model::Archive& archive);

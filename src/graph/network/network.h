@@ -38,7 +38,7 @@ struct Node {
   std::vector<Attribute> attributes;  // in the order of the file; no name twice
 };
 
-// A dimension of an input. Those of one symbol, if it is not empty, have the same size.
+// A dimension of an input. Dimensions of the same symbol, if it is not empty, have the same size.
 struct Dimension {
   static constexpr int64_t kOpen = -1;
   int64_t size = kOpen;
@@ -53,7 +53,7 @@ struct Input {
   std::vector<Dimension> shape = {};
 };
 
-// What the file says of an output; its dimensions need not be those that are computed.
+// An output as the file declares it; its dimensions need not be those that are computed.
 using Output = Input;
 
 struct Network {
@@ -62,7 +62,7 @@ struct Network {
   std::vector<Output> outputs;
   std::vector<graph::Value> initializers;  // constants; each has a name of its own
   std::vector<Node> nodes;                 // in an order in which values are made before their use
-  // Of a subgraph: the values of the networks around it that it or its own subgraphs read, in
+  // For a subgraph: the values of the networks around it that it or its own subgraphs read, in
   // ascending order. Empty for a model.
   std::vector<std::string> captures;
 };

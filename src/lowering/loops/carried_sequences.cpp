@@ -48,7 +48,7 @@ class Groups {
   }
 
   std::vector<size_t> parents_;
-  std::vector<bool> is_sequence_, is_carried_;  // of roots
+  std::vector<bool> is_sequence_, is_carried_;  // indexed by roots
 };
 
 bool is_standard(const Node& node, std::string_view type) {
@@ -170,7 +170,7 @@ class Analysis {
   }
 
   Groups groups_;
-  std::unordered_map<const Network*, std::unique_ptr<Scope>> scopes_;  // of subgraphs
+  std::unordered_map<const Network*, std::unique_ptr<Scope>> scopes_;  // scopes of subgraphs
 };
 
 bool has_loop(const Network& network) {

@@ -1,4 +1,4 @@
-// What Loop and Scan state: their subgraphs, and how a Scan walks along its sequences.
+// Reads Loop and Scan nodes: their subgraphs, and how a Scan walks along its sequences.
 #pragma once
 
 #include <string_view>
@@ -21,9 +21,9 @@ Result<int64_t> integer_of(const network::Node& node, std::string_view name);
 // kInvalidArgument unless the subgraph takes and gives as many values as the operator has for it.
 Status check_counts(const network::Network& body, size_t inputs, size_t least_outputs);
 
-// What precedes the values that a Loop carries from iteration to iteration: of its operands the
-// trip count and the condition, of its subgraph's inputs the iteration's number and the condition,
-// of the subgraph's outputs the condition.
+// Number of entries that precede the values that a Loop carries from iteration to iteration: among
+// its operands the trip count and the condition, among its subgraph's inputs the iteration's number
+// and the condition, among the subgraph's outputs the condition.
 inline constexpr size_t kBeforeCarried = 2;
 inline constexpr size_t kBeforeCarriedOutputs = 1;
 
@@ -36,14 +36,14 @@ struct Walk {
 struct ScanShape {
   const network::Network* body = nullptr;
   size_t states = 0;
-  std::vector<Walk> inputs, outputs;  // of sequences
+  std::vector<Walk> inputs, outputs;  // walks along the sequences
 };
 
 // The last operator set whose Scan has a batch and, as its first operand, the sequences' lengths.
 inline constexpr int kLastScanWithBatch = 8;
 
-// Of a Scan with so many operands, the lengths not counted. kInvalidArgument where they and the
-// attributes do not fit each other.
+// Reads a Scan that has `operands` operands, not counting the lengths. kInvalidArgument if the
+// operands and the attributes do not match.
 Result<ScanShape> read_scan(const network::Node& node, size_t operands);
 
 }  // namespace millrace::lowering

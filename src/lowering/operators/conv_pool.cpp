@@ -11,7 +11,7 @@ namespace {
 
 using graph::Dims;
 
-constexpr size_t kSpatialBegin = 2;  // of [N, C, spatial...]
+constexpr size_t kSpatialBegin = 2;  // in [N, C, spatial...]
 // Sizes beyond this have no meaning in a window; below it sums and products cannot overflow.
 constexpr int64_t kMaxWindow = int64_t{1} << 31;
 

@@ -1,5 +1,5 @@
-// What operators meant before opset 7, where that differs in more than an attribute that has no
-// effect on inference.
+// The meaning of operators before opset 7, as far as it differs in more than an attribute that has
+// no effect on inference.
 #pragma once
 
 #include <string>

@@ -156,7 +156,7 @@ Status fold_channel_affine(graph::Graph& graph, const PassContext& context) {
     if (shape.empty()) continue;
     if (shape.size() >= 3 && fold_into<graph::Conv>(editor, index, 1, context)) continue;
     if (fold_into<graph::MatMul>(editor, index, shape.size() - 1, context)) continue;
-    // Of rank 3, the second dimension is more often a position than a channel.
+    // In rank 3, the second dimension is more often a position than a channel.
     // A window has no position in a dimension without elements.
     if ((shape.size() == 4 || shape.size() == 5) && std::ranges::count(shape, 0) == 0)
       make_depthwise_conv(editor, index, context);

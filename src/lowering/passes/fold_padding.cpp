@@ -10,7 +10,7 @@ namespace {
 using graph::Dims;
 using graph::Node;
 
-constexpr size_t kSpatialBegin = 2;  // of [N, C, spatial...]
+constexpr size_t kSpatialBegin = 2;  // in [N, C, spatial...]
 
 // Zeros around the spatial dimensions only.
 bool is_spatial_zero_pad(const graph::Pad& pad) {

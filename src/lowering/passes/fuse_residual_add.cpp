@@ -26,8 +26,8 @@ bool can_take_residual(Editor& editor, ValueId sum, ValueId other, ValueId outpu
          residual.shape == editor.value(sum).shape && residual.shape == editor.value(output).shape;
 }
 
-// Of two Convs the later one adds: the other's result is ready by then, and the Conv moves the
-// least.
+// If two Convs are candidates, the later one adds: the other's result is ready by then, and the
+// Conv moves the least.
 std::optional<size_t> choose_conv(Editor& editor, const Node& add) {
   const ValueId a = add.inputs[0], b = add.inputs[1], output = add.outputs[0];
   const bool first = can_take_residual(editor, a, b, output);

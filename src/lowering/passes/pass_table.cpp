@@ -32,7 +32,7 @@ std::span<const Pass> pass_table() {
       // All other functions are where they belong by now.
       {"drop_implied_functions", drop_implied_functions},
       {"keep_quantised", keep_quantised},
-      // What became of quantised constants that were moved, or that a Fallback reads.
+      // Folds the operations left on quantised constants that were moved, or that a Fallback reads.
       {"fold_constants", fold_constants},
       {"mark_full_precision", mark_full_precision},
       {"convert_weights", convert_weights},

@@ -1,4 +1,4 @@
-// What computes in FP32 beside nodes that do, in a program of a lower precision.
+// Extends FP32 to nodes beside those that compute in it, in a program of a lower precision.
 #pragma once
 
 #include "graph/graph.h"

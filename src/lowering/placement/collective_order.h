@@ -1,5 +1,5 @@
-// What a graph computes before and beside its collectives, so that ranks have something to do while
-// they wait for each other.
+// The nodes that a graph computes before and beside its collectives, so that ranks have something
+// to do while they wait for each other.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@ struct CollectiveOrder {
   static constexpr uint32_t kNone = 0xffffffffu;
 
   // By node.
-  std::vector<uint32_t> number;  // of a collective; 0 for other nodes
-  std::vector<uint32_t> before;  // of the last one that the node depends on; 0: of none
-  std::vector<uint32_t> next;    // of the first one that depends on the node; kNone: none does
+  std::vector<uint32_t> number;  // number of a collective; 0 for other nodes
+  std::vector<uint32_t> before;  // number of the last one the node depends on; 0: none
+  std::vector<uint32_t> next;    // number of the first one depending on the node; kNone: none does
   uint32_t count = 0;
 
   // Whether the node, which is none itself, is to run before the collective `upcoming` is begun:

@@ -47,8 +47,8 @@ class Coverage {
 
   const network::Network& network_;
   UnsupportedReport report_;
-  std::unordered_set<std::string> unavailable_;  // outputs of nodes that were not lowered,
-  std::unordered_set<std::string> read_;         // and what such nodes read
+  std::unordered_set<std::string> unavailable_;  // outputs of nodes that were not lowered
+  std::unordered_set<std::string> read_;         // values that such nodes read
 };
 
 }  // namespace millrace::lowering

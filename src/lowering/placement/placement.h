@@ -1,4 +1,4 @@
-// Which processor each operator goes to, and in which partitions.
+// Assigns each operator to a processor, and groups the operators into partitions.
 #pragma once
 
 #include <functional>
@@ -12,10 +12,10 @@
 
 namespace millrace::lowering {
 
-// What is meant by name: operators of the graph ("Softmax", "Conv"), a Unary or Binary also by what
-// it computes ("Sigmoid", "Add"), operators as the model calls them ("Gemm"), and nodes of the
-// graph or of the model. What was merged from several nodes is meant by the name of any of them.
-// CpuOperators are forced onto the CPU fallback.
+// Names that select operators of the graph ("Softmax", "Conv"), a Unary or Binary also by its
+// function ("Sigmoid", "Add"), operators as the model calls them ("Gemm"), and nodes of the graph
+// or of the model. A node merged from several is selected by the name of any of them. CpuOperators
+// are forced onto the CPU fallback.
 using OperatorNames = std::set<std::string, std::less<>>;
 using CpuOperators = OperatorNames;
 
@@ -28,10 +28,10 @@ bool goes_to_cpu(const graph::Graph& graph, const graph::Node& node,
 // "to put on the CPU", and lists the operators that there are.
 Status check_names(const graph::Graph& graph, const OperatorNames& names, std::string_view purpose);
 
-// Those of the names that match a node of the graph.
+// Returns the names that match a node of the graph.
 CpuOperators matching_operators(const graph::Graph& graph, const CpuOperators& cpu_operators);
 
-// Which of the names mean the node, in ascending order.
+// Returns the names that match the node, in ascending order.
 std::vector<std::string> matching_names(const graph::Node& node, const OperatorNames& names);
 
 // Reorders the nodes so that partitions are as few as possible, each value still being made before

@@ -1,4 +1,4 @@
-// What it costs to run a few nodes on another kind of partition than those around them.
+// The cost of running a few nodes on another kind of partition than those around them.
 #pragma once
 
 #include <cstdint>

@@ -62,7 +62,7 @@ std::vector<std::string> StageLowering::wanted_names() const {
   return names;
 }
 
-// Which values of the graph lead to an output, or to a node that was not lowered.
+// Marks the values of the graph that lead to an output, or to a node that was not lowered.
 std::vector<bool> StageLowering::needed_values() const {
   const graph::Graph& graph = builder_.graph();
   std::vector<bool> needed(graph.values.size());
@@ -132,7 +132,7 @@ Status StageLowering::add_outputs(Stage* stage) {
     const auto declared = output_types_.find(name);
     const DataType type = declared != output_types_.end() ? declared->second : DataType::kUnknown;
     const Result<ValueId> found = find_value(name, scopes_.front());
-    // What nodes of other stages make.
+    // The value is made by a node of another stage.
     if (!found.ok()) continue;
     MILLRACE_RETURN_IF_ERROR(
         check_no_sequence(*found).with_context(fmt::format("value '{}'", name)));

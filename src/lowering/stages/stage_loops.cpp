@@ -19,8 +19,8 @@ using graph::ValueId;
 // Nodes of all iterations together, those of loops and branches inside included. A loop of more
 // runs by itself: lowering a long one once takes longer than running its subgraph often.
 constexpr size_t kMostNodes = 1024;
-// Of constants in the iterations of all loops. Those of a loop that turns out to be too long, and
-// then runs by itself, must not use up the room of the other constants (GraphBuilder).
+// Limit on the bytes of constants in the iterations of all loops. Constants of a loop that is too
+// long, and then runs by itself, must not use up the room of the other constants (GraphBuilder).
 constexpr size_t kMostBytes = size_t{64} << 20;
 
 graph::Value int64_constant(int64_t number) {
@@ -191,7 +191,7 @@ Result<StageLowering::Outcome> StageLowering::lower_iteration(const network::Nod
   return take_constants(inner, *outputs) ? Outcome::kLowered : Outcome::kWaits;
 }
 
-// What an iteration gives: the states of the next one, and a part of each other output.
+// Keeps the results of an iteration: the states of the next one, and a part of each other output.
 void StageLowering::keep_outputs(std::vector<ValueId> outputs, std::vector<ValueId>& states,
                                  Parts& parts) {
   for (size_t i = 0; i < outputs.size(); ++i) {

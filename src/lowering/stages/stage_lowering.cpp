@@ -84,7 +84,7 @@ void StageLowering::find_consumed(const network::Network& network) {
 }
 
 bool StageLowering::reads_waiting(const network::Node& node) const {
-  // What the branches of an If capture shows when one of them is lowered.
+  // Values that the branches of an If capture are found when one of the branches is lowered.
   return std::ranges::any_of(node.inputs,
                              [this](const std::string& name) { return waiting_.contains(name); });
 }

@@ -22,11 +22,11 @@ namespace millrace::lowering {
 
 class StageLowering {
  public:
-  // What `request` refers to outlives this. `whole`: the graph has all inputs and outputs of the
-  // network, in their order, if no node is left to the rest.
+  // Everything that `request` refers to outlives this. `whole`: the graph has all inputs and
+  // outputs of the network, in their order, if no node is left to the rest.
   StageLowering(const StageRequest& request, bool whole);
 
-  // Once.
+  // To be called once.
   Result<Stage> run();
 
  private:
@@ -34,7 +34,7 @@ class StageLowering {
   // the branch of an If those around it, too.
   struct Scope {
     const network::Network* network;
-    std::string prefix;  // of the names that its nodes and values get in the graph
+    std::string prefix;  // prefix of the names of its nodes and values in the graph
     Scope* outer;
     bool repeats = false;  // it belongs to an iteration of a loop that becomes its nodes
     std::unordered_map<std::string, graph::ValueId> values = {};
@@ -50,8 +50,8 @@ class StageLowering {
     kWaits,    // for elements that are not known, or for its subgraph to be run
     kLeftOut,  // it is not covered, and reported
   };
-  // What became of one way to lower a node; `asked` are the values without whose elements it
-  // failed.
+  // The outcome of one attempt to lower a node. It failed for lack of the elements of the values
+  // `asked`.
   struct Attempt {
     Status status;
     std::vector<graph::ValueId> asked;
@@ -152,7 +152,7 @@ class StageLowering {
   std::unordered_map<graph::ValueId, graph::ValueId> constants_;  // that stand for settled values
   std::vector<Settled> settled_;
   size_t unrolled_ = 0;        // nodes of iterations, of the outermost loop at hand
-  size_t unrolled_bytes_ = 0;  // of constants in iterations, of all loops
+  size_t unrolled_bytes_ = 0;  // bytes of constants in the iterations of all loops
   std::unordered_set<graph::ValueId> outputs_;
 };
 

@@ -59,7 +59,7 @@ constexpr Signature kSignatures[] = {
      "an ELF program or library"},
 };
 
-// Of files that may begin with blank lines.
+// Signatures of files that may begin with blank lines.
 constexpr Signature kTextSignatures[] = {
     {0, "<", "an HTML or XML page"},
     {0, "{", "a JSON file"},
@@ -76,7 +76,7 @@ std::span<const std::byte> without_leading_blanks(std::span<const std::byte> byt
   return bytes.subspan(std::min(text.find_first_not_of(" \t\r\n"), bytes.size()));
 }
 
-// As text where the first line that is not blank is text, else as numbers.
+// Describes the first bytes: as text if the first line that is not blank is text, else as numbers.
 std::string beginning(std::span<const std::byte> bytes) {
   constexpr size_t kCharacters = 24, kNumbers = 8;
   const std::span<const std::byte> rest = without_leading_blanks(bytes);

@@ -1,4 +1,4 @@
-// What an archive may be written to, and what of an older one is removed.
+// Checks what an archive may be written to, and removes what remains of an older one.
 #pragma once
 
 #include <span>

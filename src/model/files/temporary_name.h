@@ -14,7 +14,7 @@
 
 namespace millrace::model {
 
-// What a thread holds while one of the names of the process gets its file or loses it. It lets
+// Lock that a thread holds while one of the names of the process gets its file or loses it. It lets
 // remove_temporaries_and() come before or after such a step, never in between.
 using NamesLock = std::unique_lock<std::mutex>;
 NamesLock lock_temporary_names();
@@ -33,9 +33,9 @@ class TemporaryName {
   // Removes what still has the name.
   ~TemporaryName();
 
-  // Empty when there is none.
+  // The path, empty when there is none.
   const std::string& text() const noexcept { return name_; }
-  // What had the name has its final one.
+  // To be called once the file or directory has its final name.
   void forget(const NamesLock& lock) noexcept;
 
  private:

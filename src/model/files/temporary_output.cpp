@@ -46,7 +46,7 @@ bool exchange_names(const std::string& a, const std::string& b) {
   return ::renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE) == 0;
 }
 
-// By this name a file that no folder lists can be linked; needs /proc.
+// Returns a name by which a file that no folder lists can be linked; needs /proc.
 std::string name_of_descriptor(int fd) {
   return fmt::format("/proc/self/fd/{}", fd);
 }

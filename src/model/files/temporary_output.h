@@ -37,7 +37,7 @@ class TemporaryFile {
 // A directory of a temporary name, which is removed with the object and all that it holds.
 class TemporaryDirectory {
  public:
-  // As that of a file.
+  // Like create() of a file.
   static Result<TemporaryDirectory> create(const std::string& path);
 
   const std::string& name() const noexcept { return name_.text(); }

@@ -1,4 +1,4 @@
-// What every call of the C API has around it: nrt_close waits for the calls that are inside, most
+// The frame around every call of the C API: nrt_close waits for the calls that are inside, most
 // calls need the runtime, and no exception leaves a call.
 #pragma once
 

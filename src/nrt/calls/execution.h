@@ -1,4 +1,4 @@
-// From the handles of an execution to its binding, for synchronous and asynchronous executions.
+// Finds the binding for the handles of an execution, for synchronous and asynchronous executions.
 #pragma once
 
 #include <memory>

@@ -47,8 +47,8 @@ NRT_STATUS one_per_model(const char* call, const nrt_model_t* handle, uint32_t* 
   });
 }
 
-// As the rank `own`. It meets the other ranks after the arguments have been checked: where it had
-// done so and a call with a wrong one was repeated, its models would meet others than their own.
+// Loads as rank `own`. It meets the other ranks after the arguments have been checked: if it had
+// done so before and a call with a wrong one was repeated, its models would meet the wrong ones.
 NRT_STATUS load(const char* call, const void* bytes, size_t size, int32_t core, int32_t core_count,
                 nrt_model_t** model, const LaunchedRank& own = {}) noexcept {
   return with_runtime(call, [&](Runtime& runtime) {

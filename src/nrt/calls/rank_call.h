@@ -1,4 +1,4 @@
-// What the calls that name a rank have in common.
+// Code that the calls that name a rank have in common.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ NRT_STATUS with_rank(const char* call, int64_t core, uint32_t rank, uint32_t ran
 NRT_STATUS find_group(std::string_view call, Runtime& runtime, const nrt_cc_comm_t& comm,
                       std::shared_ptr<RankGroup>& group);
 
-// As report(), for a failure of ranks to meet or to run a collective.
+// Like report(), for a failure of ranks to meet or to run a collective.
 NRT_STATUS report_rank_failure(std::string_view call, const Status& status);
 
 }  // namespace millrace::nrt

@@ -16,12 +16,12 @@ namespace millrace::nrt {
 
 class ErrorTracker {
  public:
-  // How many errors are kept until they are fetched; later ones are dropped, and the first of those
-  // is logged.
+  // Number of errors that are kept until they are fetched; later ones are dropped, and the first
+  // of those is logged.
   static constexpr size_t kMost = 1'000'000;
 
   void record(nrta_seq_t sequence, NRT_STATUS status) noexcept;
-  // What was recorded since the last call, in the order of completion. Valid until the next call.
+  // Returns the errors recorded since the last call, by completion. Valid until the next call.
   std::span<const nrta_error_t> take();
 
  private:
@@ -31,8 +31,8 @@ class ErrorTracker {
   std::vector<nrta_error_t> taken_;  // what the last take() has returned
 };
 
-// What the published pointer points to: the public header gives the type that it names another
-// meaning in C++.
+// The object that the published pointer points to: the public header gives the type that it names
+// another meaning in C++.
 struct TrackerHandle : Handle<ErrorTracker> {};
 using TrackerHandles = Handles<TrackerHandle>;
 inline TrackerHandle* to_handle(nrta_error_tracker_t* tracker) noexcept {

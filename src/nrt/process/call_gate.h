@@ -27,8 +27,8 @@ struct OwnDepth {
 // The initial-exec model makes access a plain load: the dynamic model calls a function of the
 // loader, which may need memory.
 extern constinit thread_local OwnDepth own_depth [[gnu::tls_model("initial-exec")]];
-// Of the threads for which the system could not be asked to call at their end: the calls of all of
-// them.
+// Calls inside the library of all threads that are not in the list, because the system could not be
+// asked to call at their end.
 extern constinit Depth depth_of_others;
 extern constinit std::atomic<bool> fence_in_calls;
 // Puts the counter of the calling thread in the list, or else counts the call among those of

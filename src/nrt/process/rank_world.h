@@ -25,7 +25,7 @@ struct RankSettings {
   std::string place;      // host:port where the ranks meet; empty if unset
   std::string token;      // all ranks must have the same token
   std::string interface;  // where this process listens for ranks; empty: automatic
-  // How long the ranks wait for each other, when they meet and in each operation.
+  // Time that the ranks wait for each other, when they meet and in each operation.
   std::chrono::nanoseconds timeout{0};
   ranks::CollectiveFaultSettings faults;
 };
@@ -56,7 +56,7 @@ class RankWorld {
 
   // Ends meetings, and collectives that wait for other ranks: they fail with kCancelled.
   void stop_waiting() noexcept { closing_.begun.store(true, std::memory_order_relaxed); }
-  // What says so to collectives.
+  // The check by which collectives learn that stop_waiting() was called.
   ranks::StopCheck& closing() noexcept { return closing_; }
   // Takes leave of the other ranks.
   void leave() noexcept;

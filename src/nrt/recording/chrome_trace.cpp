@@ -36,7 +36,7 @@ void ChromeTrace::add_slice(Track track, const std::string& name, int64_t begin_
 std::string ChromeTrace::text() const {
   const DefaultFloatEnvironment floats;
   const Json json = {{"traceEvents", events_}, {"displayTimeUnit", "ns"}};
-  // What is no UTF-8 in a name is replaced rather than refused.
+  // Bytes of a name that are not UTF-8 are replaced rather than refused.
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -67,7 +67,7 @@ Json to_json(const Moment& moment) {
 std::string to_json(std::span<const Event> events) {
   Json list = Json::array();
   for (const Moment& moment : moments_of(events)) list.push_back(to_json(moment));
-  // What is no UTF-8 in a name is replaced rather than refused.
+  // Bytes of a name that are not UTF-8 are replaced rather than refused.
   return Json{{"events", std::move(list)}}.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

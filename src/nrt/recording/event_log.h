@@ -19,7 +19,7 @@ namespace millrace::nrt::trace {
 
 using Cores = std::bitset<kMostCores>;
 
-// Which events a log keeps.
+// The events that a log keeps.
 struct Capture {
   static constexpr uint64_t kUsualEvents = 1 << 20;
 

@@ -22,7 +22,7 @@ namespace millrace::nrt {
 
 class BindingCache {
  public:
-  // As bind().
+  // Like bind().
   Result<std::shared_ptr<const Binding>> get(Model& model, const TensorSet& inputs,
                                              const TensorSet& outputs);
   // Removes all bindings. Requests that have not completed keep theirs.

@@ -105,7 +105,7 @@ size_t total_bytes(const Tensors& tensors) {
                                [](const auto& tensor) { return tensor->size(); });
 }
 
-// Where one side is a single tensor, the other may divide it; otherwise each input has its output.
+// If one side is a single tensor, the other may divide it; otherwise each input has its output.
 Status check_sizes(const Tensors& inputs, const Tensors& outputs, nrt_cc_op_type_t kind) {
   const bool cut = (kind == NRT_CC_ALLGATHER && inputs.size() == 1) ||
                    (kind == NRT_CC_REDUCESCATTER && outputs.size() == 1);
@@ -126,7 +126,7 @@ Status check_sizes(const Tensors& inputs, const Tensors& outputs, nrt_cc_op_type
 
 }  // namespace
 
-// Those that may be used again, of the process. Thread-safe.
+// The collectives of the process that may be used again. Thread-safe.
 class Collective::Retired {
  public:
   static Retired& of_process() {

@@ -40,9 +40,9 @@ class Collective {
   Collective& operator=(const Collective&) = delete;
 
   uint32_t core() const noexcept { return core_; }
-  // With one rank.
+  // The copies of a collective with one rank.
   const std::vector<Transfer>& copies() const noexcept { return copies_; }
-  // With several; null with one.
+  // The collective with several ranks; null if there is one.
   RankCollective* ranked() noexcept { return ranked_.prepared() ? &ranked_ : nullptr; }
 
  private:
@@ -56,7 +56,7 @@ class Collective {
   RankCollective::Tensors from_, to_;  // empty, once the others hold what is needed of them
   std::vector<Transfer> copies_;
   RankCollective ranked_;
-  // Of those that may be used again.
+  // True if it is in the list of collectives that may be used again; and the next one there.
   bool is_retired_ = false;
   std::shared_ptr<Collective> next_retired_;
 };

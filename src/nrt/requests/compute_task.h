@@ -51,7 +51,7 @@ class ComputeTask final : public RequestTask {
   const runtime::JobMode mode_;
   std::shared_ptr<const Binding> binding_;
   std::atomic<bool> ran_{false};  // the job was handed to the program
-  // Where there are shared inputs: their copies, and all inputs with those instead.
+  // If there are shared inputs: their copies, and all inputs with the copies in their place.
   const std::shared_ptr<std::vector<std::byte>> scratch_;
   std::vector<runtime::TensorBinding> inputs_;
   const runtime::JobSync sync_;

@@ -34,12 +34,12 @@ class RankCollective {
   void clear() noexcept;
   bool prepared() const noexcept { return group_ != nullptr; }
 
-  // Through the channel of that queue. Blocks until the other ranks have come.
+  // Runs through the channel of that queue. Blocks until the other ranks have come.
   Status run(uint32_t queue, ranks::StopCheck& stop);
   size_t bytes() const noexcept;  // of the inputs
 
  private:
-  // What a tensor is to a request; keeps its memory.
+  // The memory of a tensor, which is kept alive by the request.
   struct Memory {
     std::shared_ptr<const Storage> storage;
     std::span<std::byte> bytes;

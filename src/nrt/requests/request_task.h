@@ -22,7 +22,7 @@ struct StatusTarget {
   std::shared_ptr<ErrorTracker> tracker;
 };
 
-// What the requests of a unit share.
+// The context that the requests of a unit share.
 struct UnitContext {
   uint16_t number = 0;
   std::optional<NRT_STATUS> fault_status;  // for a failure of the device, instead of NRT_HW_ERROR
@@ -43,7 +43,7 @@ class RequestTask : public queue::Task {
     scheduled_ns_ = trace::listening() ? now_ns() : 0;
   }
   nrta_seq_t outward(queue::SequenceId id) const noexcept { return outward_id(unit_.number, id); }
-  // As trace::Span::scheduled_ns.
+  // The same as trace::Span::scheduled_ns.
   int64_t scheduled_ns() const noexcept { return scheduled_ns_; }
   // The status that the caller gets.
   NRT_STATUS code_of(const Status& status) const noexcept;

@@ -33,7 +33,7 @@ class RequestUnit {
     return counter != 0 && counter <= queue::counter_of(unit_->last_submitted());
   }
 
-  // As Units::await_releases. Does not wait for a request that hung, which keeps its references.
+  // Like Units::await_releases. Does not wait for a request that hung, which keeps its references.
   void await_releases() const noexcept;
 
   // A new descriptor that is readable once the request has completed, for programs of SDK 2.28; the

@@ -50,7 +50,7 @@ Result<Doorway> Doorway::open(const SocketAddress& address) {
   return Doorway(address, std::move(socket));
 }
 
-// Where the poller refuses, the next call tries again.
+// If the poller refuses, the next call tries again.
 void Doorway::listen(bool now, Poller& poller) noexcept {
   const Interest wanted = now ? Interest::kReadable : Interest::kNothing;
   if (poller.watch(socket_.get(), interest_, wanted).ok()) interest_ = wanted;

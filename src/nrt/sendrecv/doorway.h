@@ -17,7 +17,7 @@
 
 namespace millrace::nrt::sendrecv {
 
-// What the service knows about who is waited for.
+// The service's knowledge of the connections that are waited for.
 class Expectations {
  public:
   virtual ~Expectations() = default;
@@ -37,7 +37,7 @@ class Doorway {
   void listen(bool now, Poller& poller) noexcept;
   // Takes in who has arrived, and hears who is there. May throw bad_alloc.
   void step(int64_t now_ns, Poller& poller, Expectations& expectations);
-  // Before its end: the poller no longer waits for anything here.
+  // To be called before its end: the poller no longer waits for anything here.
   void shut(Poller& poller) noexcept;
 
  private:

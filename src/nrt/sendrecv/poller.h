@@ -14,15 +14,15 @@
 
 namespace millrace::nrt::sendrecv {
 
-// What a descriptor is waited for.
+// The event for which a descriptor is watched.
 enum class Interest : uint8_t { kNothing, kReadable, kWritable };
 
 class Poller {
  public:
   static Result<Poller> make();
 
-  // Waits for `fd` to become so from now on, or no longer. With kNothing it is not looked at in any
-  // way: the system would report that its peer is gone again and again. That comes before a
+  // Watches `fd` for `now` instead of `before` from here on. With kNothing it is not looked at in
+  // any way: the system would report that its peer is gone again and again. That comes before a
   // descriptor is closed, since a forked child may have it, too. kIoError when the system refuses.
   Status watch(int fd, Interest before, Interest now) noexcept;
 

@@ -17,7 +17,7 @@
 namespace millrace::nrt::sendrecv {
 namespace {
 
-// How often the thread looks at the clock while a communicator connects.
+// Interval at which the thread looks at the clock while a communicator connects.
 constexpr std::chrono::milliseconds kTick{50};
 
 bool is_ready(std::span<const epoll_event> ready, int fd) noexcept {
@@ -52,7 +52,7 @@ bool has_gone(int socket) noexcept {
 
 }  // namespace
 
-// Who is waited for at one core.
+// The connections that are waited for at one core.
 class Service::CoreExpectations final : public Expectations {
  public:
   explicit CoreExpectations(Core& core) noexcept : core_(core) {}
@@ -216,7 +216,7 @@ void Service::run() {
     try {
       step(ready);
     } catch (const std::bad_alloc&) {
-      // What was not done is done at the next tick.
+      // Work that could not be done is done at the next tick.
       connecting_ = true;
     }
     most = connecting_ ? std::optional(kTick) : std::nullopt;

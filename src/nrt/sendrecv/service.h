@@ -4,8 +4,8 @@
 // Rendezvous. Core N of a host is reached at port `port` + N. The receiver listens there while it
 // waits for a sender, at the address at which the host that it names reaches it, and nowhere else.
 // The sender connects and says which core it is; the receiver answers once a program waits for it.
-// Of several connections between the same two cores, the first that was begun on one side is the
-// first on the other.
+// If there are several connections between the same two cores, the first that was begun on one side
+// is the first on the other.
 //
 // Thread-safe.
 #pragma once
@@ -36,7 +36,7 @@ struct Options {
 
 class Service {
  public:
-  // How many communicators a core may have until it is closed.
+  // The number of communicators that a core may have until it is closed.
   static constexpr size_t kMostCommunicators = 64;
 
   explicit Service(const Options& options);

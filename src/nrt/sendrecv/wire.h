@@ -1,4 +1,4 @@
-// What goes over a connection between two cores, in the byte order of x86:
+// The messages of a connection between two cores, in the byte order of x86:
 //
 //   sender     Greeting: from core A to core B, the way of all tensors
 //   receiver   the Greeting's answer, once a program waits for a connection from there

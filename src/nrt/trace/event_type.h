@@ -12,7 +12,7 @@ namespace millrace::nrt::trace {
 
 // The index of its name in event_type_names().
 using EventType = uint8_t;
-// What units run, as opposed to the calls that programs make.
+// Types of what units run, as opposed to the calls that programs make.
 inline constexpr EventType kExecRunning = 0;  // "nc_exec_running": a core computes
 inline constexpr EventType kReadRunning = 1, kWriteRunning = 2, kCopyRunning = 3;
 inline constexpr EventType kCollectiveRunning = 4;

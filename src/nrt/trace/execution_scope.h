@@ -38,7 +38,7 @@ class ExecutionScope final : private queue::ProgressObserver {
   void on_steps_done(const queue::RunControl&) noexcept override { go_on_with(StepMark::kOutputs); }
 
   queue::RunControl& control_;
-  // Of the steps, while they are observed.
+  // State of the steps, while they are observed.
   std::optional<queue::ObserverScope> observed_;
   size_t steps_ = 0;
   std::optional<uint16_t> frame_;

@@ -12,7 +12,7 @@
 
 namespace millrace::quantise {
 
-// By value of the graph; nothing for those that were not asked for.
+// Statistics of each value of the graph; nothing for those that were not asked for.
 using Calibration = std::vector<std::optional<ValueStatistics>>;
 
 // Runs the model on all samples. `wanted` says, for each value, of which to keep statistics: graph

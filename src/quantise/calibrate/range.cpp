@@ -67,7 +67,7 @@ Range by_square_error(const Histogram& histogram, const Range& all) {
   return best;
 }
 
-// By magnitude; without the zeros, which every range holds.
+// Counts by magnitude, without the zeros, which every range holds.
 std::vector<double> magnitudes_of(const Histogram& histogram) {
   std::vector<double> magnitudes(Histogram::kBins / 2);
   const auto counts = histogram.counts();

@@ -23,8 +23,8 @@ struct ChannelStatistics {
 
 class ValueStatistics {
  public:
-  // Of a value of this shape, each index of dimension `channel_axis` apart; all elements together
-  // where the shape has no such dimension.
+  // Statistics of a value of this shape, separate for each index of dimension `channel_axis`; of
+  // all elements together if the shape has no such dimension.
   ValueStatistics(const graph::Dims& shape, size_t channel_axis);
 
   // Adds one sample, in C order. False where an element is not finite.

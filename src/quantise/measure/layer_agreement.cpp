@@ -50,8 +50,8 @@ Result<ProgramRunner> load_with_inner_values(const CompiledModel& model) {
   return ProgramRunner::load(std::make_shared<const CompiledModel>(std::move(all)));
 }
 
-// Of one output of the exact model: that of the quantised one with the same numbers, if there is
-// one.
+// For each output of the exact model, the index of the quantised model's output with the same
+// numbers, if there is one.
 std::vector<std::optional<size_t>> counterparts(const CompiledModel& exact,
                                                 const CompiledModel& quantised) {
   std::map<std::string, size_t> by_name;

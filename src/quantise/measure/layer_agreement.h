@@ -1,4 +1,4 @@
-// How much each layer of a quantised network loses, measured on samples.
+// Measures the loss of each layer of a quantised network on samples.
 #pragma once
 
 #include <optional>
@@ -13,13 +13,13 @@
 
 namespace millrace::quantise {
 
-// What each layer alone loses: its result for exact operands against the exact one, by probe.
+// Measures the loss of each layer alone, for exact operands against its exact result, by probe.
 Result<std::vector<Difference>> measure_probes(const ProbedGraph& probed,
                                                std::span<const Sample> samples);
 
-// What all layers up to each value have lost together: the values of the floating point model
+// Measures the loss of all layers up to each value together: the values of the floating point model
 // against those of the quantised one that carry their names (or quantised_name()), by value of
-// `exact`; nothing where the quantised program has no such value.
+// `exact`; nothing if the quantised program has no such value.
 Result<std::vector<std::optional<Difference>>> compare_values(const graph::CompiledModel& exact,
                                                               const graph::CompiledModel& quantised,
                                                               std::span<const Sample> samples);

@@ -17,7 +17,7 @@ using Outputs = std::vector<std::vector<float>>;
 // time of so many is that of a later one.
 constexpr size_t kTimedRuns = 4;
 
-// Of the output that agrees least.
+// Cosine similarity of the output that agrees least.
 double cosine_of(const Outputs& exact, const Outputs& approximate) {
   double worst = 1;
   for (size_t i = 0; i < exact.size(); ++i) {
@@ -50,7 +50,7 @@ void add_facts(const ProgramRunner& runner, OutputRun& run) {
   run.note = info.note;
 }
 
-// Of the output that agrees least, over all samples; NaN where a number of it is none.
+// SNR in dB of the output that agrees least, over all samples; NaN if a number of it is NaN.
 double snr_of(const OutputValues& exact, const OutputValues& approximate) {
   double worst = std::numeric_limits<double>::infinity();
   const size_t outputs = exact.empty() ? 0 : exact[0].size();

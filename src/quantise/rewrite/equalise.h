@@ -9,11 +9,11 @@
 
 namespace millrace::quantise {
 
-// Where a convolution makes a value for another one alone, divides its channels by numbers by which
-// the weights of the other are multiplied. The activation between them must let factors through: a
-// ReLU, a leaky one, or none. The graph computes the same but for rounding. Returns how many values
-// were changed; `calibration` no longer holds for those, and for no others. Requirement:
-// `calibration` is of this graph.
+// Divides the channels of each value that one convolution makes for another one alone by numbers by
+// which the weights of the other are multiplied. The activation between them must let factors
+// through: a ReLU, a leaky one, or none. The graph computes the same but for rounding. Returns how
+// many values were changed: `calibration` no longer holds for those, and still does for all others.
+// Requirement: `calibration` is of this graph.
 size_t equalise(graph::Graph& graph, const Calibration& calibration);
 
 }  // namespace millrace::quantise

@@ -17,7 +17,7 @@ struct StoredForm {
   friend bool operator==(const StoredForm&, const StoredForm&) = default;
 };
 
-// By value of a graph; nothing for those that stay floating point.
+// The form of each value of a graph; nothing for those that stay floating point.
 using Forms = std::vector<std::optional<StoredForm>>;
 
 struct FormOptions {
@@ -31,16 +31,16 @@ struct FormOptions {
 // otherwise, since a symmetric one would waste more than half of one side.
 StoredForm form_of(const Range& range);
 
-// What the board's programs expect of a boundary: INT8 with zero point 0, and as scale the least
-// power of two with which at most the last step of the longer side saturates.
+// The form that the board's programs expect of a boundary: INT8 with zero point 0, and as scale the
+// least power of two with which at most the last step of the longer side saturates.
 StoredForm board_form_of(const Range& range);
 
 // The numbers that a form holds.
 Range range_of(const StoredForm& form);
 
-// Forms for all of selection.values. What only moves numbers, or takes the greatest of them, has
-// the form of its operand; so have the operands of a Concat whose ranges are similar. Requirement:
-// `calibration` has statistics of all these values.
+// Forms for all of selection.values. The result of a node that only moves numbers, or takes their
+// maximum, has the form of its operand. Operands of a Concat with similar ranges share its form.
+// Requirement: `calibration` has statistics of all these values.
 Forms choose_forms(const graph::Graph& graph, const Selection& selection,
                    const Calibration& calibration, const FormOptions& options);
 

@@ -33,8 +33,8 @@ class Inserter {
   }
 
  private:
-  // What nodes read in the place of a value. What a floating point node makes stays exact for those
-  // of its kind.
+  // The values that nodes read in place of a value. The result of a floating point node stays exact
+  // for other floating point nodes.
   struct Read {
     ValueId by_floating = kNoValue;
     ValueId by_quantised = kNoValue;

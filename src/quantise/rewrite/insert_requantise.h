@@ -13,7 +13,7 @@
 
 namespace millrace::quantise {
 
-// Which of the values of a graph its quantised nodes read and make, and in which forms.
+// The values of a graph that its quantised nodes read and make, and their forms.
 struct Quantised {
   Selection selection;
   Forms forms;

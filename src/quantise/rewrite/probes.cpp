@@ -57,7 +57,7 @@ class Prober {
     add({index, std::nullopt, exact_, quantised_.selection.values[exact_] ? stored(made) : made});
   }
 
-  // What is left of a value when it has been stored in the form of `exact_`.
+  // Adds steps that store `from` in the form of `exact_` and read it again; returns the result.
   ValueId stored(ValueId from) {
     const ValueId integers = add_quantised(probed_.graph, from, *quantised_.forms[exact_]);
     const std::string name = probed_.graph.values[integers].name + "/numbers";

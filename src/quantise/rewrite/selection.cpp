@@ -121,7 +121,7 @@ class Selector {
   // All nodes that can be, and are not behind the last convolution or matrix product.
   void choose_candidates() {
     selection_.nodes.assign(graph_.nodes.size(), false);
-    // By value: whether what is computed from it is weighted again.
+    // True for each value from which something is computed that is weighted again.
     std::vector<bool> needed(graph_.values.size());
     if (options_.quantise_outputs)
       for (const ValueId id : graph_.outputs) needed[id] = true;

@@ -17,7 +17,7 @@ using tensor::DataType;
 
 constexpr size_t kWeight = 1, kBias = 2;
 constexpr float kMostSteps = 127;
-// Of a bias, so that sums of products have as much room beside it.
+// Limit of a bias, so that sums of products have as much room beside it.
 constexpr double kMostBiasSteps = 1 << 30;
 
 size_t size(int64_t dimension) {
@@ -73,7 +73,7 @@ std::vector<int8_t> rounded(const std::vector<float>& weights, const std::vector
   return integers;
 }
 
-// What rounding adds to the mean of each channel of the result.
+// The amount that rounding adds to the mean of each channel of the result.
 std::vector<double> mean_shift(const std::vector<float>& weights,
                                const std::vector<int8_t>& integers,
                                const std::vector<float>& scales, const WeightLayout& layout,

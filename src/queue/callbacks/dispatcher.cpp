@@ -75,8 +75,8 @@ void Dispatcher::Impl::schedule(StrandPointer strand) noexcept {
   last->self = std::move(strand);
 }
 
-// Where strands are ready and every thread is busy, the monitor has to look whether they have their
-// turn: it is returned, to be asked without the lock. Requirement: mutex_ is held.
+// If strands are ready and every thread is busy, returns the monitor, to be asked without the lock
+// for a later check that the strands have had their turn. Requirement: mutex_ is held.
 std::shared_ptr<Monitor> Dispatcher::Impl::begin_watch() noexcept {
   if (first_ready_ == nullptr || watching_ || stopping_ || !may_watch_) return nullptr;
   watching_ = true;
@@ -84,7 +84,7 @@ std::shared_ptr<Monitor> Dispatcher::Impl::begin_watch() noexcept {
   return monitor_;
 }
 
-// stop() may have come in between: then nobody else takes this object out of the monitor's list.
+// stop() may have run in between: then nobody else removes this object from the monitor's list.
 void Dispatcher::Impl::ask(Monitor& monitor) noexcept {
   monitor.call_at(std::chrono::steady_clock::now() + patience_, shared_from_this());
   Lock lock(mutex_);
@@ -98,7 +98,7 @@ bool Dispatcher::Impl::is_busy() const noexcept {
          std::ranges::any_of(slots_, [](const Slot& slot) { return slot.strand != nullptr; });
 }
 
-// Where callbacks close each other's units, one of them must not wait. Requirement: mutex_ is held.
+// True if callbacks close each other's units, so that one must not wait. mutex_ must be held.
 bool Dispatcher::Impl::would_wait_for_itself(const Strand::State& strand) noexcept {
   for (const Strand::State* next = &strand; next != nullptr; next = next->waits_for)
     if (next == running_) return true;
@@ -118,7 +118,7 @@ void Dispatcher::Impl::drain(Strand::State& strand) {
   if (waiting != nullptr) waiting->waits_for = &strand;
   const auto is_drained = [&] { return strand.done >= last; };
   while (!is_drained()) {
-    // Where a callback has ended the only thread, and the system refused another one.
+    // A callback may have ended the only thread when the system refused another one.
     if (threads_.load(std::memory_order_relaxed) == 0)
       if (const Status started = start_thread_locked(); !started.ok()) {
         lock.unlock();

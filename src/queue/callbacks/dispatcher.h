@@ -21,7 +21,7 @@ namespace millrace::queue {
 class Dispatcher {
  public:
   static constexpr std::chrono::nanoseconds kPatience = std::chrono::seconds(1);
-  // Of threads. Where so many callbacks do not return, the other strands wait.
+  // Maximum number of threads. If as many callbacks do not return, the other strands wait.
   static constexpr size_t kMaxThreads = 8;
 
   // The dispatcher of the process; strands keep it. Its threads end after the last pointer is gone

@@ -45,7 +45,7 @@ class Dispatcher::Impl final : public Watched, public std::enable_shared_from_th
   using StrandPointer = std::shared_ptr<Strand::State>;
 
   explicit Impl(std::chrono::nanoseconds patience) : patience_(patience) {}
-  // Of threads that were started after stop(), for calls that were left.
+  // Detaches the threads that were started after stop(), for calls that were left.
   ~Impl() override {
     for (Slot& slot : slots_)
       if (slot.thread.joinable()) slot.thread.detach();

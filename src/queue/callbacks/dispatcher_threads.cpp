@@ -28,7 +28,7 @@ class Dispatcher::Impl::Service {
   Service& operator=(const Service&) = delete;
 
  private:
-  // Of the thread that takes its place, where one is needed.
+  // Returns the status of starting the replacement thread, if one is needed.
   Status leave() noexcept {
     const std::lock_guard lock(dispatcher_.mutex_);
     slot_.in_use = false;
@@ -71,7 +71,7 @@ class Dispatcher::Impl::Turn {
   void run() {
     while (!calls_.empty()) {
       ++calls_begun_;
-      // What it captured ends on this thread, before drain returns.
+      // The objects that the call captured are destroyed on this thread, before drain() returns.
       run_contained(calls_.pop());
       const std::lock_guard lock(dispatcher_.mutex_);
       count_locked();
@@ -162,8 +162,8 @@ Status Dispatcher::Impl::start_thread_locked() noexcept {
   });
 }
 
-// Where there is nobody to tell that the system refuses a thread; later calls try again. Not under
-// the lock, as the log may call the program.
+// Logs that the system refuses a thread, if there is nobody to tell; later calls try again. Not to
+// be called under the lock, as the log may call the program.
 void Dispatcher::Impl::log_refusal(const Status& started) noexcept {
   if (!started.ok()) log(LogLevel::kError, "queue", started.message());
 }

@@ -36,7 +36,7 @@ PreparedCall::PreparedCall(Notice notice) {
   node_->next = nullptr;
 }
 
-// What the callback captured ends here.
+// Destroys the callback with its captures, and puts the node back into the pool of unused ones.
 void PreparedCall::recycle() noexcept {
   node_->notice = nullptr;
   node_->status = {};

@@ -57,7 +57,7 @@ Lanes::Impl::Impl(const LanesOptions& options)
       live_(options.count),
       sleepers_(id_limit()),
       team_(sleepers_, id_limit(), options.count - std::min(options.count, 1U)) {
-  topology();  // which the lanes ask, and have no caller to tell when there is no memory for it
+  topology();  // lanes ask for it, and have no caller to tell if there is no memory for it
   for (uint32_t lane = 0; lane < id_limit(); ++lane) slots_.emplace_back(options.spin);
 }
 

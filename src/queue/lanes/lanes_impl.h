@@ -47,7 +47,7 @@ class Lanes::Impl : public std::enable_shared_from_this<Lanes::Impl> {
   uint32_t id_limit() const noexcept { return base_ + most_added_ + kMaxQuarantined; }
   uint32_t quarantined();
 
-  // What a request that runs on these lanes may get help from; null when it is to stay on one.
+  // The team that may help a request on these lanes; null if the request has to stay on one lane.
   Team* team() noexcept { return base_ > 1 && !core_ ? &team_ : nullptr; }
 
   void attach() { ready_.attach(); }
@@ -125,7 +125,7 @@ class Lanes::Impl : public std::enable_shared_from_this<Lanes::Impl> {
 
   struct Slot {
     explicit Slot(std::chrono::nanoseconds limit) noexcept : spin(limit) {}
-    AdaptiveSpin spin;     // of the lane's own thread
+    AdaptiveSpin spin;     // state of the lane's own thread
     bool in_use = false;   // serving, or set aside and still hanging
     bool retired = false;  // replaced while it was borrowed: sleeps to the end
     std::thread thread;

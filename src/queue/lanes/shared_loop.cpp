@@ -13,7 +13,7 @@
 
 namespace millrace::queue {
 
-// What is left of the loop that runs, and who takes part in it.
+// The remaining pieces of the running loop, and the threads that take part in it.
 class SharedLoop::Pieces {
  public:
   // Each thread takes several pieces: a lane comes late by the time it takes to wake, and a core

@@ -1,4 +1,4 @@
-// Which lanes look for work, which sleep, and which are borrowed; who wakes whom.
+// Tracks which lanes look for work, which sleep, and which are borrowed; decides who wakes whom.
 //
 //   running --no work left--> searching --nothing found--> parked --borrow()--> borrowed
 //      ^                        |  ^                         |  ^                  |

@@ -59,7 +59,7 @@ void Team::run(LaneId lane, uint32_t count, Chunk chunk, void* work) noexcept {
   const int64_t chunk_ns = (ended - begun) / own, waited_ns = now - ended;
   // A chunk may have begun just before, and takes about as long on a core of its own.
   if (waited_ns >= chunk_ns + spin_budget::kSliceNs) spin_budget::note_lost_core();
-  // What the others' chunks would have taken here.
+  // The time saved is the time that the helpers' chunks would have taken on this thread.
   weigh(leader, chunk_ns * (count - own), waited_ns, now);
 }
 

@@ -98,11 +98,11 @@ class Team {
   }
 
  private:
-  // What a leader has published. `chunks_` holds the number of the next chunk in its upper half and
-  // their count in the lower one: they are all taken where both are equal, as at the beginning.
+  // The state that a leader has published. `chunks` holds the number of the next chunk in its upper
+  // half and their count in the lower one: all are taken if both are equal, as at the beginning.
   struct alignas(64) Leader {
     std::atomic<uint32_t> chunks{0};
-    std::atomic<bool> given_up{false};  // of the request that it runs
+    std::atomic<bool> given_up{false};  // true if the request that it runs was given up
     // Written by the leader while no chunk is there to be taken, or in work on another thread.
     Chunk chunk = nullptr;
     void* work = nullptr;

@@ -21,9 +21,9 @@ constexpr SequenceId sequence_of(uint16_t unit, uint64_t counter) noexcept {
   return SequenceId{unit} << kCounterBits | counter;
 }
 
-// Where a request runs: the number of the lane, 0 to Lanes::id_limit() - 1.
+// The number of the lane on which a request runs, 0 to Lanes::id_limit() - 1.
 using LaneId = uint32_t;
-// Instead of a lane, where there is none left.
+// Stands for a lane if there is none left.
 inline constexpr LaneId kNoLane = ~LaneId{0};
 
 }  // namespace millrace::queue

@@ -1,4 +1,4 @@
-// What an execution unit runs, and what is known when it is done.
+// The work that an execution unit runs, and what is known when it is done.
 #pragma once
 
 #include <cstdint>

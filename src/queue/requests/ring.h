@@ -46,7 +46,7 @@ class Ring {
 
  public:
   enum class Claim : uint8_t { kOk, kFull, kClosed };
-  // What the owner finds at a counter.
+  // The state in which the owner finds the cell at a counter.
   enum class Look : uint8_t {
     kNothing,  // not published, or taken by a thread that has not completed its removal
     kReady,    // take it and run it
@@ -295,10 +295,10 @@ auto Ring<Request, Sync>::claim(uint64_t& counter, uint32_t& count) noexcept -> 
       tail = again;
       continue;
     }
-    // Of this exchange and the fetch_or in close() one comes first: either the claim is refused, or
-    // the closing thread sees this submitter inside the unit, or waits for it because it owns the
-    // unit (Unit::Impl::begin_inline). Sequentially consistent because of
-    // is_idle(), by which the monitor decides that the unit needs no watching any more.
+    // Either this exchange or the fetch_or in close() comes first, so either the claim is refused,
+    // or the closing thread sees this submitter inside the unit, or waits for it because it owns
+    // the unit (Unit::Impl::begin_inline). Sequentially consistent because of is_idle(), by which
+    // the monitor decides that the unit needs no watching any more.
     if (tail_.compare_exchange_weak(tail, tail + claimable, std::memory_order_seq_cst,
                                     std::memory_order_relaxed)) {
       counter = tail + 1;

@@ -146,7 +146,7 @@ class RunControl {
   LaneId lane_ = 0;
   Team* team_ = nullptr;
   Deadline deadline_ = kNoDeadline;
-  ProgressObserver* innermost_ = nullptr;  // of the observers; see ObserverScope
+  ProgressObserver* innermost_ = nullptr;  // innermost observer; see ObserverScope
   std::atomic<uint64_t> position_{0};
   std::atomic<uint64_t> marks_{0};
   std::atomic<SequenceId> stop_{kNone};  // the last request that was asked to stop

@@ -21,8 +21,8 @@ class DeferredCallbacks {
     count_.fetch_add(1, std::memory_order_relaxed);
   }
 
-  // What was added for this request; empty when nothing was. A relaxed load is enough: the owner
-  // passes a removed request after it has seen its completion, which follows add().
+  // Takes the callback added for this request; empty if none was. A relaxed load is enough: the
+  // owner passes a removed request after it has seen its completion, which follows add().
   PreparedCall take(SequenceId id) noexcept {
     if (count_.load(std::memory_order_relaxed) == 0) return {};
     const std::lock_guard lock(mutex_);

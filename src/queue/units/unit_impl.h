@@ -35,7 +35,7 @@
 
 namespace millrace::queue {
 
-// What a cell of the ring stores.
+// The content of a cell of the ring.
 struct Request {
   std::unique_ptr<Task> task;
   PreparedCall callback;
@@ -199,7 +199,7 @@ class Unit::Impl final : public Source, public Watched {
   bool attached_ = false;
   bool expects_waits_ = false;  // guarded by watch_mutex_
   const std::shared_ptr<Lanes::Impl> lanes_;
-  std::shared_ptr<Strand> strand_;  // of its callbacks; null once closed, as the monitor
+  std::shared_ptr<Strand> strand_;  // strand of its callbacks; null once closed, as the monitor
   std::shared_ptr<Monitor> monitor_;
   // Made once, so that refusing a request and polling one cost no allocation, and what was removed
   // costs no more memory than its place in the results.

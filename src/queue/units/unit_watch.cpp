@@ -1,4 +1,4 @@
-// What happens by the clock: deadlines of queued requests, and requests that make no progress.
+// The time-driven part of a unit: deadlines of queued requests, and requests without progress.
 #include <fmt/format.h>
 
 #include <exception>
@@ -162,7 +162,7 @@ std::string Unit::Impl::name_of(uint64_t counter) const {
                      sequence_of(number, counter));
 }
 
-// What the request is doing.
+// Describes what the request is doing.
 std::string Unit::Impl::where(const Running& running) {
   const RunPosition position = running.control.position();
   std::string text = running.request.task->describe(position);

@@ -58,7 +58,7 @@ class FdNotifier {
   Status replace_free(uint32_t k, int fd);
   void update_count() noexcept;
 
-  std::atomic<size_t> count_{0};  // of descriptors below; changes under mutex_
+  std::atomic<size_t> count_{0};  // number of descriptors below; changes under mutex_
   std::mutex mutex_;
   std::map<Key, UniqueFd> by_counter_;
   UniqueFd each_;

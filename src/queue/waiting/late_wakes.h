@@ -26,7 +26,7 @@ class LateWakes {
     sleeps_until(kNoDeadline);
   }
 
-  // Of the wake-ups until now: what to subtract later from total().
+  // The lateness of the wake-ups until now, to be subtracted later from total().
   std::chrono::nanoseconds noticed() const noexcept {
     return std::chrono::nanoseconds(total_.load(std::memory_order_relaxed));
   }

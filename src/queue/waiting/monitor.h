@@ -11,8 +11,8 @@
 
 namespace millrace::queue {
 
-// What the monitor watches over. Holds its own place in the monitor's list, so that asking for a
-// call needs no memory.
+// An object that the monitor watches. Holds its own place in the monitor's list, so that asking for
+// a call needs no memory.
 class Watched : public boost::intrusive::set_base_hook<> {
  public:
   Watched() = default;

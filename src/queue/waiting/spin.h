@@ -24,8 +24,8 @@ inline void cpu_relax() noexcept {
 #endif
 }
 
-// What spinning is worth now. Counts the threads of this library that hold a core, lanes that are
-// awake and waiters that spin, and notes whether other programs take cores from them.
+// Decides whether spinning is worthwhile. Counts Millrace's threads that hold a core (lanes that
+// are awake and waiters that spin), and notes whether other programs take cores from them.
 namespace spin_budget {
 void take() noexcept;
 void give() noexcept;

@@ -37,7 +37,7 @@ constexpr Key kKeys[] = {
     {"rank", [](auto text, auto& to) { return read_number(text, to.rank.emplace(), 0); }},
 };
 
-// What is in front of the first `separator`, and what is behind it.
+// Returns the text before the first `separator`, and the text after it.
 std::pair<std::string_view, std::string_view> split(std::string_view text, char separator) {
   const auto* const end = std::ranges::find(text, separator);
   return {{text.begin(), end}, {end == text.end() ? end : end + 1, text.end()}};

@@ -28,7 +28,7 @@ struct Message {
   size_t bytes;
 };
 
-// What all ranks share. A message is copied where its second side is posted.
+// State that all ranks share. A message is copied when its second side is posted.
 struct Hub {
   explicit Hub(uint32_t ranks) : closed(ranks, false) {}
 

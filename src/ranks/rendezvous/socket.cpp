@@ -21,9 +21,9 @@
 namespace millrace::ranks {
 namespace {
 
-// At which a wait looks at its limit.
+// Interval at which a wait looks at its limit.
 constexpr std::chrono::milliseconds kLookInterval(50);
-// For one address to answer, where there may be others.
+// Time for one address to answer, if there may be others.
 constexpr std::chrono::seconds kAddressPatience(5);
 
 using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
@@ -113,8 +113,8 @@ Result<sockaddr_storage> name_of(int socket) {
   return name;
 }
 
-// Where nobody listens at a port that the system gives to outgoing connections, it may connect a
-// socket to itself.
+// If nobody listens at an ephemeral port, which the system gives to outgoing connections, connect()
+// may connect a socket to itself.
 bool is_its_own_peer(int socket) noexcept {
   sockaddr_storage own{}, peer{};
   socklen_t own_size = sizeof(own), peer_size = sizeof(peer);
@@ -172,7 +172,7 @@ Result<UniqueFd> listen_on(const Endpoint& endpoint) {
     UniqueFd listener = open_socket(*address);
     if (listener && starts_listening(listener.get(), *address)) return listener;
     error = errno;
-    // Where the port is taken, the other ranks would find who has it before they find this one.
+    // If the port is taken, the other ranks would find its owner before they find this one.
     if (error != EADDRNOTAVAIL && error != EAFNOSUPPORT) break;
   }
   return io_error(fmt::format("cannot listen on {}:{}", endpoint.host, endpoint.port), error);

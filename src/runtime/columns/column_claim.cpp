@@ -18,7 +18,7 @@ using ClaimList = std::vector<const ColumnUse*>;
 
 struct Claims {
   std::mutex mutex;
-  ClaimList all;         // of this process
+  ClaimList all;         // all claims of this process
   SeenReasons reported;  // why there was no table
 };
 

@@ -16,7 +16,7 @@
 
 namespace millrace::runtime {
 
-// Where a session wants to run.
+// The columns on which a session asks to run.
 struct Placement {
   // Bound: its jobs run on the core of this column's group only. None: on every lane of the device.
   std::optional<uint32_t> start_column = {};

@@ -26,7 +26,7 @@ namespace {
 constexpr uint32_t kMagic = 0x3143524d;  // "MRC1"; 0 in a record without a claim
 // More sessions than a user's processes have; bounds how much of a broken file is read.
 constexpr uint32_t kMostRecords = 16'384;
-// What is locked for a turn: a byte that no record reaches.
+// Offset of the byte that is locked for a turn. No record reaches it.
 constexpr off_t kTurnByte = off_t{1} << 40;
 constexpr auto kTurnPatience = std::chrono::seconds(1);
 constexpr auto kTurnPause = std::chrono::milliseconds(1);
@@ -183,7 +183,7 @@ std::vector<ColumnUse> ColumnTable::Turn::foreign() const {
   return uses;
 }
 
-// Those of processes that were killed are free, too.
+// Returns the first free record. Records of processes that were killed are free, too.
 uint32_t ColumnTable::first_free_record() const {
   uint32_t record = 0;
   while ((record < own_.size() && own_[record]) || locked_by(fd_, record)) ++record;

@@ -45,7 +45,7 @@ class ColumnTable {
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
 
-    // Those of other processes, whose ids are part of the holders; empty without a table.
+    // Columns used by other processes, whose ids are part of the holders; empty without a table.
     std::vector<ColumnUse> foreign() const;
     // The number of the record; none without a table, and where it is full or cannot be written.
     std::optional<uint32_t> add(const ColumnUse& use);

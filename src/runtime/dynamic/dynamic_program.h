@@ -17,7 +17,7 @@ namespace millrace::runtime {
 Result<std::shared_ptr<const device::Program>> load_dynamic(
     device::Device& device, std::shared_ptr<const graph::CompiledModel> model);
 
-// Of a program that load_dynamic() made; all zero for any other. Thread-safe.
+// Counters of a program that load_dynamic() made; all zero for any other. Thread-safe.
 PlanCounters plan_counters(const device::Program& program);
 
 }  // namespace millrace::runtime

@@ -1,4 +1,4 @@
-// What the operators with a repeated subgraph have in common.
+// Common parts of the operators with a repeated subgraph.
 #pragma once
 
 #include <vector>

@@ -148,7 +148,7 @@ Status NetworkRun::run_alone(const network::Node& node) {
                                         node.outputs.size(), results.size()));
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i].empty()) continue;
-    // What a subgraph gives may be a constant there, or what came in, as the iterations have it.
+    // A result may be a constant or an input of the subgraph, depending on the iterations.
     results[i].lasts = Lasts::kRun;
     values_[node.outputs[i]] = std::move(results[i]);
   }

@@ -17,7 +17,7 @@
 
 namespace millrace::runtime {
 
-// What runs on one lane share. Used by one thread at a time.
+// The resources that all runs on one lane share. Used by one thread at a time.
 struct LaneResources {
   PlanCache& plans;
   StageContexts contexts;

@@ -1,4 +1,4 @@
-// Which values of a network its nodes read, those that their subgraphs capture included.
+// The values of a network that its nodes read, including those that their subgraphs capture.
 #pragma once
 
 #include <span>

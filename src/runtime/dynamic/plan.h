@@ -18,12 +18,12 @@ struct Plan {
   const network::Network* network = nullptr;
   std::shared_ptr<const Plan> after;  // the stage before; null for the first
 
-  // What it is good for: values of these types and shapes and, where elements were read, of these
-  // elements. By position in the list of names that the stage needs.
+  // The values that the plan is valid for: of these types and shapes and, if elements were read,
+  // with these elements. By position in the list of names that the stage needs.
   std::vector<graph::ValueType> types;
   std::vector<std::pair<size_t, std::vector<std::byte>>> read;
 
-  // What runs first, on values of the network by name; null where there is nothing to compute.
+  // The program that runs first, on values of the network by name; null if nothing is computed.
   std::shared_ptr<const device::Program> program;
   std::vector<std::string> inputs, outputs;
   // Values that no run needs to compute.

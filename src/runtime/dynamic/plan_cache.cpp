@@ -35,7 +35,7 @@ std::vector<size_t> all_nodes(const network::Network& network) {
   return nodes;
 }
 
-// What the stage read of the known values, by their position.
+// Copies the elements that the stage read of the known values, by the position of the value.
 std::vector<std::pair<size_t, std::vector<std::byte>>> copy_read(
     const std::vector<std::string>& names, std::span<const Known> known) {
   std::vector<std::pair<size_t, std::vector<std::byte>>> read;

@@ -39,7 +39,7 @@ class PlanCache {
                                                    const std::shared_ptr<const Plan>& after,
                                                    std::span<const lowering::Known> known);
 
-  // Which values a stage reads that it does not make: the plan after `after`, or the first.
+  // Returns the values that the plan after `after`, or the first one, reads and does not make.
   static std::vector<std::string> names_needed(const network::Network& network, const Plan* after);
 
   size_t capacity() const noexcept { return capacity_; }

@@ -12,7 +12,7 @@
 namespace millrace::runtime {
 namespace {
 
-// What memory in the HW view has, and vector instructions like.
+// The alignment of memory in the HW view, which suits vector instructions.
 constexpr std::align_val_t kAlignment{64};
 
 std::shared_ptr<std::byte> allocate(size_t bytes) {

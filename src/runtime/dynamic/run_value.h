@@ -26,9 +26,9 @@ struct RunValue {
   tensor::DataType type = tensor::DataType::kUnknown;
   graph::Dims shape;
   std::byte* data = nullptr;
-  std::shared_ptr<const void> owner;  // of the elements; empty where the job's caller keeps them
+  std::shared_ptr<const void> owner;  // owner of the elements; empty if the job's caller keeps them
   Lasts lasts = Lasts::kRun;
-  std::shared_ptr<const Members> members = {};  // of a sequence, which has no type; else null
+  std::shared_ptr<const Members> members = {};  // null unless this is a sequence, which has no type
 
   size_t elements() const noexcept { return fallback::element_count(shape); }
   size_t bytes() const noexcept { return elements() * tensor::size_of(type); }

@@ -68,7 +68,7 @@ Result<std::vector<RunValue>> scan(EnclosingRun& run, ScanShape shape,
   return states;
 }
 
-// Of operator set 8: a batch of sequences, each of which is scanned for itself.
+// Runs a Scan of operator set 8: each sequence of its batch is scanned separately.
 Result<std::vector<RunValue>> scan_batch(EnclosingRun& run, const ScanShape& shape,
                                          std::span<const RunValue> operands) {
   const auto batch = [](const RunValue& value) { return value.shape.empty() ? 0 : value.shape[0]; };

@@ -21,7 +21,7 @@ size_t index_of(View view) {
   return static_cast<size_t>(view);
 }
 
-// Where the program reads or writes the tensor: in the device's own copy, if there is one.
+// Returns the memory that the program reads or writes: the device's own copy, if there is one.
 void* memory_of(const TensorBinding& binding) noexcept {
   return binding.device_side == nullptr ? binding.data
                                         : binding.device_side->device_of(binding.data);

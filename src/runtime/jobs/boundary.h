@@ -42,9 +42,9 @@ class Boundary {
   // Whether jobs settle dimensions of the tensor. It then has a CPU view only, which the program
   // takes.
   bool is_open() const noexcept { return open_; }
-  // Of an open tensor that has passed check(): whether the dimensions of an input are stated,
-  // possible here, and fit into its memory. That of a tensor without elements, or of an output
-  // without bytes, may be null.
+  // Checks, for an open tensor that has passed check(), that the dimensions of an input are stated,
+  // possible here, and fit into its memory. The memory of a tensor without elements, or of an
+  // output without bytes, may be null.
   Status check_open(const TensorBinding& binding, const OpenTensor& tensor) const;
 
   // kInvalidArgument, naming the tensor, where the bound view would be converted.
@@ -84,9 +84,9 @@ class Boundary {
   bool in_place_[2] = {false, false};  // by view: accepted, and not converted by the program
   bool open_ = false;
   bool input_ = false;
-  tensor::DataType type_ = tensor::DataType::kUnknown;  // of the CPU view, as the shape
-  std::vector<uint32_t> shape_;                         // of an open tensor
-  std::optional<tensor::Conversion> conversion_;        // where only one of two views is accepted
+  tensor::DataType type_ = tensor::DataType::kUnknown;  // type of the CPU view, as the shape
+  std::vector<uint32_t> shape_;                         // shape of an open tensor
+  std::optional<tensor::Conversion> conversion_;        // set if only one of two views is accepted
 };
 
 }  // namespace millrace::runtime

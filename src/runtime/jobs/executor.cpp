@@ -106,7 +106,7 @@ Status Executor::check(const JobBindings& bindings) const {
   return check_open(bindings.outputs, bindings.open_outputs, outputs_);
 }
 
-// Of a usual job, with one frame. False: look closer.
+// True if a usual job with one frame fits. False means that a closer look is needed.
 bool Executor::fits(const JobBindings& bindings) const noexcept {
   const auto fit = [](std::span<const TensorBinding> side,
                       const std::vector<Boundary>& boundaries) {

@@ -62,10 +62,10 @@ class Executor {
                    const OpenTensors* open, queue::RunControl& control,
                    BoundaryConversions& conversions) noexcept;
 
-  // Of the program of a rank: a job was accepted and will not run here, or has not come to its end.
-  // Those that were accepted before it are not concerned; the collectives of those behind it would
-  // meet those of other jobs of the other ranks, so that they fail on all of them (see
-  // device::Program::skip_job). Thread-safe.
+  // For the program of a rank: notes a job that was accepted and will not run here, or has not
+  // ended. Jobs accepted before it are not affected. The collectives of later jobs would meet those
+  // of other jobs on the other ranks, so they fail on all ranks (see device::Program::skip_job).
+  // Thread-safe.
   void skip_job(queue::SequenceId job) noexcept;
   // To be called before a job runs.
   void begin_job(queue::SequenceId job) noexcept {
@@ -76,7 +76,7 @@ class Executor {
     if (queue::unit_of(skipped) != queue::unit_of(job) || skipped < job) program_->skip_job();
   }
 
-  // What a job at `position` is doing, in human-readable form. Thread-safe.
+  // Describes what a job at `position` is doing, in human-readable form. Thread-safe.
   std::string describe(const queue::RunPosition& position) const;
 
  private:
@@ -104,7 +104,7 @@ class Executor {
 
   std::shared_ptr<device::Device> device_;
   std::shared_ptr<const device::Program> program_;
-  const graph::CompiledModel& model_;  // of the program
+  const graph::CompiledModel& model_;  // the program's model
   std::shared_ptr<queue::Lanes> lanes_;
   std::vector<Boundary> inputs_, outputs_;
   bool open_ = false;

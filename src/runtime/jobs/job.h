@@ -27,10 +27,10 @@ struct TensorBinding {
   memory::HostAccess access = {};
 };
 
-// What the binding of a tensor with open dimensions has besides: how much memory there is, and the
-// dimensions. Those of an input are stated by the caller; an output's are where the job writes what
-// it computes, before its completion is visible, and null where they are not wanted. Other tensors
-// of such a model have no dimensions here.
+// Additional data for the binding of a tensor with open dimensions: the size of its memory, and its
+// dimensions. The caller states those of an input. The job writes those of an output to `shape`
+// before its completion is visible; null if they are not wanted. Other tensors of such a model have
+// no dimensions here.
 struct OpenTensor {
   size_t bytes = 0;
   TensorShape* shape = nullptr;
@@ -51,7 +51,7 @@ struct JobBindings {
   std::span<const OpenTensor> open_outputs = {};
 };
 
-// What the open tensors of one frame have besides their bindings.
+// Additional data for the open tensors of one frame, besides their bindings.
 struct OpenTensors {
   std::span<const OpenTensor> inputs, outputs;
 };

@@ -46,7 +46,7 @@ class JobShapes {
   void drop() noexcept;
 
   std::vector<OpenTensor> open_;      // the inputs, then the outputs, with shapes in `shapes_`
-  std::vector<TensorShape> shapes_;   // of the same tensors
+  std::vector<TensorShape> shapes_;   // shapes of the same tensors
   std::vector<TensorShape*> wanted_;  // by output; null where the caller does not want it
   std::atomic<bool> stated_{false};   // pairs with report()
 };

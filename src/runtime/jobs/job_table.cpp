@@ -97,7 +97,7 @@ Status JobTable::wait(SessionJobId id, std::chrono::nanoseconds timeout) {
   return collect(job);
 }
 
-// What a wait returns that ends before the job. The lock is held.
+// Returns the status of a wait that ends before the job. The lock is held.
 Status JobTable::still_pending(const Job* job) {
   emit(HookPoint::kWaited, job->completion.sequence, static_cast<uint64_t>(StatusCode::kPending));
   return pending_job();

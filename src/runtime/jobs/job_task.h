@@ -31,7 +31,7 @@ class JobTask final : public queue::Task {
   class Listener {
    public:
     virtual void on_job_completed(Job* job, const queue::Completion& completion) noexcept = 0;
-    // Of a job that converted tensors: before its completion is visible.
+    // Called for a job that converted tensors, before its completion is visible.
     virtual void on_conversions(const BoundaryConversions& conversions) noexcept = 0;
 
    protected:
@@ -49,7 +49,7 @@ class JobTask final : public queue::Task {
   void fill(std::shared_ptr<Executor> executor, const JobBindings& bindings,
             Job* job = nullptr) noexcept;
   // The same, but takes the bindings over: `bindings` refers to `tensors`, inputs and then outputs.
-  // What keeps their memory is not counted twice for it.
+  // Moves the bindings, so no reference count of an owner of their memory changes.
   void fill_taking(std::shared_ptr<Executor> executor, const JobBindings& bindings,
                    std::span<TensorBinding> tensors) noexcept;
 
@@ -102,13 +102,13 @@ class JobTask final : public queue::Task {
   std::shared_ptr<JobTimes> times_;
   // Null unless the caller wants them; written at the completion only.
   BoundaryConversions* conversions_ = nullptr;
-  // Of this job. Atomic, since a run that was given up may end at any time.
+  // Conversions of this job. Atomic, since a run that was given up may end at any time.
   std::atomic<uint64_t> converted_tensors_{0}, converted_bytes_{0};
   Executor* executor_ = nullptr;
   uint32_t frames_ = 0;  // 0 when there was no memory for the bindings
   std::span<const TensorBinding> inputs_, outputs_;
-  // What the three refer to, where the caller does not lend it: owned, because a run that hangs
-  // outlives the session.
+  // The objects that the three above refer to, unless the caller lends them: owned, because a run
+  // that hangs outlives the session.
   std::shared_ptr<Executor> owned_executor_;
   std::vector<TensorBinding> tensors_;  // the inputs, then the outputs
   JobShapes shapes_;

@@ -27,7 +27,7 @@ Status run_frames(Executor& executor, const JobBindings& bindings, queue::RunCon
 
 using Boundaries = std::vector<graph::Boundary>;
 
-// Of all tensors; the status names the first that fails.
+// Ends the access to all tensors; the status names the first one that fails.
 Status end_access(std::span<const TensorBinding> tensors, const Boundaries& boundaries,
                   memory::Access access) noexcept {
   Status first_failure;
@@ -41,7 +41,7 @@ Status end_access(std::span<const TensorBinding> tensors, const Boundaries& boun
   return first_failure;
 }
 
-// For all tensors or, when one fails, for none; the status names that one.
+// Begins the access to all tensors or, when one fails, to none; the status names that one.
 Status begin_access(std::span<const TensorBinding> tensors, const Boundaries& boundaries,
                     memory::Access access) noexcept {
   for (size_t i = 0; i < tensors.size(); ++i) {

@@ -67,8 +67,8 @@ Result<OpenedModel> copy_model(std::span<const std::byte> bytes) {
   return decode(archive);
 }
 
-// What `load` makes of the model. That its constants are damaged comes before any other failure,
-// which may follow from it.
+// Loads the model with `load`. Damage of its constants is reported before any other failure, which
+// may follow from it.
 template <class Load>
 std::invoke_result_t<Load> verified(const OpenedModel& opened, const Load& load) {
   std::invoke_result_t<Load> loaded = load();

@@ -26,7 +26,7 @@ uint64_t product(uint64_t a, uint64_t b) {
   return __builtin_mul_overflow(a, b, &result) ? kTooMuch : result;
 }
 
-// Of one frame.
+// The bytes of the inputs and outputs of one frame.
 struct BoundaryBytes {
   uint64_t bound = 0;   // in the larger view
   uint64_t staged = 0;  // in the other view, for a lane that converts
@@ -57,7 +57,7 @@ uint64_t constant_bytes(const graph::CompiledModel& model) {
 
 struct Need {
   uint64_t weights = 0;
-  uint64_t arena = 0;  // of one lane
+  uint64_t arena = 0;  // bytes of one lane
 };
 
 Status check(uint64_t limit, const Need& need, const graph::CompiledModel& model, uint32_t lanes) {

@@ -17,7 +17,7 @@ void TimeShare::add(const TimeShare& more) noexcept {
   total_ns += more.total_ns;
 }
 
-// What one job takes. Only the thread that runs the job touches it.
+// Records the times of one job. Only the thread that runs the job touches it.
 class Profile::Recorder final : public queue::ProgressObserver {
  public:
   explicit Recorder(size_t steps) { job_.steps.resize(steps); }
@@ -68,7 +68,7 @@ class Profile::Recorder final : public queue::ProgressObserver {
 
   ProfileTotals job_;
   std::optional<uint16_t> frame_;
-  TimeShare* running_ = nullptr;  // what the time since since_ns_ belongs to
+  TimeShare* running_ = nullptr;  // receives the time since since_ns_
   int64_t since_ns_ = 0;
   int64_t begun_ns_ = 0;
 };

@@ -20,7 +20,7 @@ namespace millrace::runtime {
 struct TimeShare {
   uint64_t calls = 0;
   int64_t total_ns = 0;
-  int64_t min_ns = 0;  // of one call; 0 while there is none
+  int64_t min_ns = 0;  // least time of one call; 0 while there is none
   int64_t max_ns = 0;
 
   void add(const TimeShare& more) noexcept;

@@ -5,7 +5,7 @@
 
 namespace millrace::runtime {
 
-// What the environment variable MILLRACE_STRICT_ZERO_COPY says; false when it is empty or not set.
+// Reads the environment variable MILLRACE_STRICT_ZERO_COPY; false when it is empty or not set.
 // kInvalidArgument when it is no switch. Thread-safe, unless the environment is being changed.
 Result<bool> strict_zero_copy_requested();
 

@@ -1,4 +1,4 @@
-// What the APIs of the vendors have no words for. Thread-safe.
+// Rejects tensors that the APIs of the vendors cannot describe. Thread-safe.
 #pragma once
 
 #include "base/status.h"

@@ -24,7 +24,7 @@ class Verification {
 
  private:
   const std::shared_ptr<const model::Archive> archive_;
-  Status status_;       // of the thread, when it has ended
+  Status status_;       // the thread's result, when it has ended
   std::thread thread_;  // last: it uses the others
 };
 

@@ -89,7 +89,7 @@ class ConfigReader {
     return true;
   }
   bool parse_error(size_t, const std::string&, const nlohmann::detail::exception& error) {
-    // In front come the exception's own name and, up to a colon, its idea of the line.
+    // The text begins with the exception's own name and, up to a colon, its idea of the line.
     const std::string_view text = error.what();
     const size_t position = text.find(": "), name = text.find("] ");
     refuse(text.substr((position != text.npos ? position : name) + 2));
@@ -116,7 +116,7 @@ class ConfigReader {
       entries_.push_back({key_, std::move(value), key_line_});
     return true;
   }
-  // Of the last character that the parser has taken.
+  // The line of the last character that the parser has taken.
   size_t line() {
     const char* const last = at_ == text_.data() ? at_ : at_ - 1;
     line_ += std::count(counted_, last, '\n');

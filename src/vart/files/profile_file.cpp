@@ -90,7 +90,7 @@ std::string ProfileFile::text() const {
                      {"frames", totals.frames},
                      {"execute_us", to_microseconds(totals.execute_ns)},
                      {"entries", entries(totals, info, model.graph)}};
-  // What is no UTF-8 in a name is replaced rather than refused.
+  // Bytes of a name that are not UTF-8 are replaced rather than refused.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

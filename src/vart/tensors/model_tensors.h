@@ -49,7 +49,7 @@ class ModelTensors {
                   const RunnerLog& log) const;
 
   std::array<std::array<Infos, 2>, 2> infos_;  // by direction, by type
-  // By direction, by index: where the tensor is in the HW list; kNone when it is not there.
+  // Position of each tensor in the HW list, by direction and index; kNone if it is not there.
   static constexpr size_t kNone = SIZE_MAX;
   std::array<std::vector<size_t>, 2> hw_positions_;
   std::unordered_map<std::string, ::vart::QuantParameters> quantisation_;

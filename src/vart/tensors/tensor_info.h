@@ -16,7 +16,7 @@ namespace millrace::vartml {
 // "input" or "output", for messages.
 const char* name_of_side(::vart::TensorDirection direction) noexcept;
 
-// What is missing for a tensor to be made from `info`; null when nothing is.
+// Returns what `info` lacks for a tensor to be made from it; null if it lacks nothing.
 const char* missing_in(const ::vart::NpuTensorInfo& info) noexcept;
 
 }  // namespace millrace::vartml

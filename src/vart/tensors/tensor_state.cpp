@@ -155,7 +155,7 @@ int TensorState::export_fd() const noexcept {
   if (!buffer_) return -1;
   const Result<int> fd = (parent_ ? parent_ : buffer_).export_fd();
   if (fd.ok()) return *fd;
-  // That an inner part has no descriptor is no shortage.
+  // An inner part has no descriptor, which is no shortage.
   const bool inner = buffer_.is_slice() && !parent_;
   const LogLevel level = inner ? LogLevel::kDebug : LogLevel::kWarning;
   const std::string line =

@@ -43,12 +43,12 @@ class TensorState {
   bool writable() const noexcept { return writable_; }
   // The host address for running jobs; never null.
   void* data() const noexcept { return data_; }
-  // What a job begins and ends around its use of the memory.
+  // The access that a job begins and ends around its use of the memory.
   const millrace::memory::HostAccess& access() const noexcept { return access_; }
   // The device's own copy of the memory; null where there is none.
   millrace::memory::DeviceSide* device_side() const noexcept { return device_side_; }
   uint64_t physical_address() const noexcept;
-  // What NpuTensor::get_buffer gives.
+  // The result of NpuTensor::get_buffer.
   void* handle() const noexcept;
   void sync() const;
   // -1 where there is none, and the log says why, unless it is a user pointer.

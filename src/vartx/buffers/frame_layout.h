@@ -29,7 +29,7 @@ struct FrameLayout {
 // of more than 2^31 - 1 bytes.
 Result<FrameLayout> frame_layout(::vart::VideoFormat format, int32_t width, int32_t height);
 
-// What a tight picture looks like: every field is set. Fails as frame_layout does.
+// The description of a picture without padding: every field is set. Fails as frame_layout does.
 Result<::vart::VideoInfo> tight_video_info(::vart::VideoFormat format, int32_t width,
                                            int32_t height);
 

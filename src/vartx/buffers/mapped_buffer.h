@@ -18,7 +18,7 @@ class MappedBuffer {
   MappedBuffer(memory::Buffer buffer, Side side);
 
   const memory::Buffer& buffer() const noexcept { return buffer_; }
-  // Of the first byte; 0 for host memory.
+  // Device address of the first byte; 0 for host memory.
   uint64_t device_address() const noexcept;
 
   // Makes what the device wrote visible to the host, for READ. Throws std::runtime_error where

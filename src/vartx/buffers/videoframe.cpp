@@ -45,7 +45,7 @@ BufferKind kind_of(VideoFrameImplType type) {
   throw std::invalid_argument("VideoFrame: the type is neither XRT nor NON_CMA");
 }
 
-// Of `given`, which the program may have left unset but for these three fields.
+// The layout for `given`, of which the program may have set only these three fields.
 FrameLayout layout_of(const VideoInfo& given) {
   return value_or_throw(millrace::vartx::frame_layout(given.fmt, given.width, given.height), kWhat);
 }

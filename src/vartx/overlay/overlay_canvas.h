@@ -38,7 +38,7 @@ class OverlayCanvas {
   void text(const std::string& text, cv::Point2d origin, const TextStyle& style, bool upside_down,
             const ::vart::OverlayColorData& color);
 
-  // What the text covers, for the same arguments.
+  // The rectangle that the text covers, for the same arguments.
   static cv::Rect2d text_box(const std::string& text, cv::Point2d origin, const TextStyle& style,
                              bool upside_down);
 

@@ -13,7 +13,7 @@ class Labels {
  public:
   // No labels: every class has an empty one.
   Labels() = default;
-  // From a file with one label per line, whose number, from 0, is the class; lines end in LF or
+  // Reads a file with one label per line, whose number, from 0, is the class; lines end in LF or
   // CR LF. An empty path gives no labels. Throws std::exception with the reason when the file
   // cannot be read or has no line.
   explicit Labels(const std::string& path);

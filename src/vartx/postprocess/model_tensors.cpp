@@ -44,7 +44,7 @@ void check_output(const TensorInfo& info) {
                                             title_of(info), info.scale_coeff));
 }
 
-// Nothing where the shape is not a picture of that layout.
+// Finds the size of a picture; false if the shape is not a picture of that layout.
 bool find_size(const std::vector<uint32_t>& shape, const std::string& layout, InputSize& size) {
   if (shape.size() != layout.size()) return false;
   const size_t width = layout.find('W');
@@ -54,7 +54,7 @@ bool find_size(const std::vector<uint32_t>& shape, const std::string& layout, In
   return true;
 }
 
-// Of four dimensions, the one of 1, 3 or 4 after the batch is the channels.
+// Guesses from four dimensions: the second or the last one is the channels if it is 1, 3 or 4.
 std::string guessed_layout(const std::vector<uint32_t>& shape) {
   const auto may_be_channels = [&](size_t i) {
     return shape[i] == 1 || shape[i] == 3 || shape[i] == 4;

@@ -40,8 +40,8 @@ struct InputSize {
   uint32_t width = 0;
   uint32_t height = 0;
 };
-// By `layout`, NCHW or NHWC; where it is empty, by the tensor's own layout, else by which dimension
-// could be channels. Five dimensions are those of HCWNC layouts, whatever was said. Throws
+// Reads the size by `layout`, NCHW or NHWC; if it is empty, by the tensor's own layout, else by
+// which dimension could be channels. Five dimensions are always those of HCWNC layouts. Throws
 // std::invalid_argument when there is no input, or no such size in its shape.
 InputSize input_size(const ModelTensors& tensors, const std::string& layout);
 

@@ -30,7 +30,7 @@ class PostProcessImplBase {
   const PostProcessType type;
   const PostProcessConfig config;
   const std::shared_ptr<Device> device;
-  // Of set_config; without a function before it was called.
+  // State that set_config sets; `function` is null before it was called.
   uint32_t batch_size = 0;
   ModelTensors tensors;
   std::unique_ptr<PostProcessFunction> function;

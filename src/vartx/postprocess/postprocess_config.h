@@ -30,7 +30,7 @@ struct ModelParams {
   bool apply_sigmoid = false;
 };
 
-// What a type of postprocessing makes; UNKNOWN and numbers that are no type make nothing.
+// Kind of result that a type of postprocessing makes; UNKNOWN and invalid types make none.
 enum class ResultKind : uint8_t { kNone, kClassification, kDetection, kSegmentation };
 ResultKind kind_of(::vart::PostProcessType type) noexcept;
 

@@ -16,7 +16,7 @@ using vision::ChannelOrder;
 using vision::SourceFormat;
 using vision::TargetFormat;
 
-// What preprocessing can do with a format.
+// A format, and how preprocessing can read it and write it, if it can.
 struct Row {
   VideoFormat format;
   std::string_view name;

@@ -1,4 +1,4 @@
-// What the configuration text of a PreProcess says.
+// The settings that the configuration text of a PreProcess states.
 #pragma once
 
 #include <optional>

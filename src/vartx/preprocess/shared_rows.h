@@ -26,7 +26,7 @@ class SharedRows {
   queue::SharedLoop* find_loop();
 
   std::mutex mutex_;
-  // From the first picture for which there were lanes; the device outlives the loop over its lanes.
+  // Device of the first picture for which there were lanes; it outlives the loop over its lanes.
   std::shared_ptr<device::Device> device_;
   std::unique_ptr<queue::SharedLoop> loop_;
 };

@@ -11,7 +11,7 @@ class FrameGeometry {
  public:
   // Leaves coordinates as they are.
   FrameGeometry() noexcept = default;
-  // What `info` says; see there for what counts first. Throws std::invalid_argument for a scale
+  // Transforms as `info` says; see there for precedence. Throws std::invalid_argument for a scale
   // that is not a positive number, or an offset that is not finite.
   explicit FrameGeometry(const ::vart::InferResScaleInfo& info);
 

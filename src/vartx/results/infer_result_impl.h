@@ -1,4 +1,4 @@
-// What a node of a tree of results holds. Postprocessing makes nodes from it, MetaConvert reads it.
+// The content of a node of a result tree. Postprocessing makes nodes from it, MetaConvert reads it.
 #pragma once
 
 #include <memory>
@@ -26,7 +26,7 @@ class InferResultImplBase {
   Data data;
   std::vector<std::shared_ptr<InferResult>> children;
   std::weak_ptr<InferResult> parent;
-  // Of a segmentation: how its maps lie on the frame, once transform has said so.
+  // For a segmentation: the position of its maps on the frame, once transform has set it.
   InferResScaleInfo scale;
 };
 

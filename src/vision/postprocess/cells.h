@@ -9,7 +9,7 @@
 
 namespace millrace::vision {
 
-// How an output of the shape [N = 1, C, H, W], [N, H, W, C], [N, C, H] or [N, H, C] is read.
+// Layout of an output of the shape [N = 1, C, H, W], [N, H, W, C], [N, C, H] or [N, H, C].
 struct CellLayout {
   uint32_t cells = 0;     // H * W, row by row, or H of the shapes without W
   uint32_t channels = 0;  // C
@@ -18,7 +18,7 @@ struct CellLayout {
   uint32_t rows = 0;     // H of a map
   uint32_t columns = 0;  // W of a map
 
-  // Where a channel of a cell lies among the tensor's elements.
+  // Index of a channel of a cell among the tensor's elements.
   size_t at(uint32_t cell, uint32_t channel) const noexcept {
     return channels_first ? size_t{channel} * cells + cell : size_t{cell} * channels + channel;
   }

@@ -1,4 +1,4 @@
-// What is computed from the class scores of a frame: probabilities, calibration, statistics and the
+// Computations on the class scores of a frame: probabilities, calibration, statistics and the
 // ranking of classes.
 //
 // Every function takes any floats, infinities and NaN too, and any number of them, none included.

@@ -1,4 +1,4 @@
-// From the class scores of every pixel to a map of classes. Thread-safe.
+// Makes maps of classes from the class scores of every pixel. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ inline constexpr uint32_t kMostMapClasses = 65536;
 // order of the classes. Requirements: at most kMostMapClasses channels, layout.elements() scores.
 std::vector<uint16_t> class_map(std::span<const float> scores, const CellLayout& layout);
 
-// Of a single channel, which says how much a pixel belongs to the one class: 1 where the sigmoid of
-// the score is at least 0.5, 0 elsewhere and for NaN. Requirements: one channel,
+// The map of a single channel, which says how much a pixel belongs to the one class: 1 if the
+// sigmoid of the score is at least 0.5, 0 elsewhere and for NaN. Requirements: one channel,
 // layout.elements() scores.
 std::vector<uint16_t> binary_map(std::span<const float> scores, const CellLayout& layout);
 

@@ -21,7 +21,7 @@ namespace millrace::vision {
 // Planned once, then used for any number of frames, from any number of threads at the same time.
 class SsdDecoder {
  public:
-  // Of the two outputs, which list a box per cell, the one with four channels has the offsets.
+  // The two outputs list a box per cell; the one with four channels has the offsets.
   // Boxes come grid by grid, in each anchor by anchor, then row by row. kInvalidArgument when grids
   // and outputs do not fit together.
   static Result<SsdDecoder> plan(GridSet grid_set, float least_score,

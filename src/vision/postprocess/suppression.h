@@ -25,7 +25,7 @@ std::vector<Detection> best_candidates(std::vector<Detection> candidates);
 std::vector<Detection> suppress(std::vector<Detection> candidates, float threshold);
 // The same among detections of one class; other classes do not count.
 std::vector<Detection> suppress_by_class(std::vector<Detection> candidates, float threshold);
-// By distance_iou instead: boxes apart stay although they overlap.
+// The same by distance_iou instead: boxes apart stay although they overlap.
 std::vector<Detection> suppress_by_distance(std::vector<Detection> candidates, float threshold);
 
 // Soft suppression: with each detection taken, the score of the rest falls by the factor

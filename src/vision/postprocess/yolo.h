@@ -21,7 +21,7 @@
 
 namespace millrace::vision {
 
-// From the numbers of the network to scores.
+// The function that turns the network's outputs into scores.
 enum class ClassScores : uint8_t {
   kAsGiven,
   kSigmoid,  // each by itself
@@ -49,7 +49,7 @@ class YoloDecoder {
   std::vector<Detection> decode(std::span<const std::span<const float>> outputs) const;
 
  private:
-  // Where the boxes of one grid are.
+  // Location of the boxes of one grid.
   struct Source {
     uint32_t output = 0;
     uint32_t first_cell = 0;  // of an output that lists boxes

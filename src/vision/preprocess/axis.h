@@ -26,7 +26,7 @@ struct OutputWindow {
 
 class Axis {
  public:
-  // From `size` source samples, the first of which has the index `offset`, to `outputs.all`
+  // Maps `size` source samples, the first of which has the index `offset`, to `outputs.all`
   // samples, of which only those in the window are kept. None of these is 0.
   Axis(Filter filter, uint32_t offset, uint32_t size, const OutputWindow& outputs);
 

@@ -1,5 +1,5 @@
-// Where the pixels of a picture go: which part of it is used, and which part of the output it
-// fills. Thread-safe: the functions have no state.
+// Determines where the pixels of a picture go: which part of it is used, and which part of the
+// output it fills. Thread-safe: the functions have no state.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct FitOptions {
 struct Placement {
   Region crop;     // of the input picture
   Region content;  // of the output picture
-  // What `crop` is scaled to; `content` shows its centre, which for all but kCrop is all of it.
+  // Size to which `crop` is scaled. `content` shows its centre: all of it, except for kCrop.
   uint32_t scaled_width = 0;
   uint32_t scaled_height = 0;
 };

@@ -54,7 +54,7 @@ struct LaneRule {
   std::array<float, kLanes> factor{1, 1, 1, 1};
 };
 
-// What integers saturate to: the limits of INT8 or UINT8.
+// Range to which integers saturate: the limits of INT8 or UINT8.
 struct ByteRange {
   int32_t lowest;
   int32_t highest;
@@ -87,7 +87,7 @@ struct Kernels {
 };
 
 const Kernels& kernels();
-// What kernels() is without vector instructions.
+// The kernels that do not use vector instructions.
 const Kernels& portable_kernels();
 
 // R, G and B of Y - 16 and of U and V (Cb, Cr) - 128, in the limited range of BT.601.

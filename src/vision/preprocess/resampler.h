@@ -13,7 +13,7 @@
 
 namespace millrace::vision {
 
-// What all rows have in common. Immutable, so several threads may read it.
+// State that all rows have in common. Immutable, so several threads may read it.
 struct ResamplePlan {
   ResamplePlan(const SourcePicture& source, const Placement& placement, Filter filter);
 
@@ -25,7 +25,7 @@ struct ResamplePlan {
   const SourcePicture& source;
   Axis across;
   Axis down;
-  // Of interpolation: the offset of each pair in a source row, and its kPairWeights.
+  // For interpolation: the offset of each pair in a source row, and its kPairWeights.
   std::vector<uint32_t> offsets;
   RowBuffer<int16_t> weights;
 };
@@ -55,7 +55,7 @@ class Resampler {
   const ResamplePlan& plan_;
   SourceRows source_;
   std::array<GatheredRow, 2> gathered_;  // row y is in the element y % 2
-  // Of weighted sums: the columns that are needed, their sums, and NV12 rows in RGB.
+  // For weighted sums: the columns that are needed, their sums, and NV12 rows in RGB.
   size_t pixel_stride_ = 0;
   uint32_t begin_ = 0, end_ = 0;
   RowBuffer<uint8_t> converted_;

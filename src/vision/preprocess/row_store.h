@@ -30,7 +30,7 @@ class RowStore {
   void store(uint32_t y, float* pixels);
 
  private:
-  // Where the region's row `y` begins.
+  // Address at which the region's row `y` begins.
   uint8_t* place_of(uint32_t plane, uint32_t y) const;
   void store_plane(uint32_t plane, uint32_t y, const float* values, size_t count) const;
 

@@ -21,7 +21,7 @@ class SourceRows {
   // the right, as pairs of kPairBytes. In the last column a pixel is its own neighbour. Offsets are
   // bytes of the first plane from the start of a row.
   void gather(uint32_t y, std::span<const uint32_t> offsets, RowBuffer<uint8_t>& to);
-  // Where the neighbour begins in a pair.
+  // Offset of the neighbour within a pair, in bytes.
   static size_t pair_pixel_bytes(SourceFormat format);
 
   // For NV12: the pixels from column `begin` to column `end` of row `y`, in R, G and B.

@@ -44,7 +44,7 @@ double p99_over_service(double load, uint32_t servers) {
   return cli::distribution_of(latencies).p99;
 }
 
-// What the theory of queues says of Poisson arrivals and constant services (M/D/2 and M/D/1).
+// Expects the values of queueing theory for Poisson arrivals and constant services (M/D/2, M/D/1).
 TEST(IdealQueue, AgreesWithTheory) {
   EXPECT_NEAR(p99_over_service(0.50, 2), 2.6, 0.1);
   EXPECT_NEAR(p99_over_service(0.70, 2), 4.1, 0.2);

@@ -10,14 +10,14 @@ float area(const std::array<float, 4>& box) {
   return std::max(0.0F, box[2] - box[0]) * std::max(0.0F, box[3] - box[1]);
 }
 
-// The share of what either covers that both do.
+// Intersection over union of two boxes.
 float overlap(const std::array<float, 4>& a, const std::array<float, 4>& b) {
   const float both = area(
       {std::max(a[0], b[0]), std::max(a[1], b[1]), std::min(a[2], b[2]), std::min(a[3], b[3])});
   return both / (area(a) + area(b) - both);
 }
 
-// Of those of a class that overlap, the surest.
+// Non-maximum suppression: keeps the surest of the detections of a class that overlap.
 std::vector<Detection> one_per_object(std::vector<Detection> candidates) {
   std::ranges::sort(candidates, std::ranges::greater{}, &Detection::score);
   std::vector<Detection> kept;

@@ -31,7 +31,7 @@ class Int8Detectors : public CliTest {
     return file(name);
   }
 
-  // What the program finds on the picture.
+  // The detections of the program on the picture.
   std::vector<Detection> run(const Detector& detector, const std::string& program,
                              const std::string& picture) const {
     const std::string folder = file("outputs");

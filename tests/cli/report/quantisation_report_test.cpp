@@ -114,7 +114,7 @@ TEST(QuantisationReport, TheTextNamesAFewOfManyLayers) {
   EXPECT_THAT(cli::quantisation_html(mixed), Not(HasSubstr("more")));
 }
 
-// Where the lower precision was good enough, no layer was measured.
+// If the lower precision was good enough, no layer was measured.
 TEST(QuantisationReport, WithoutMeasurementsThereIsNoTable) {
   QuantisationReport unmeasured = report();
   for (LayerRow& row : unmeasured.layers) row.snr_db = NAN;

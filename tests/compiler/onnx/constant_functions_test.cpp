@@ -70,7 +70,7 @@ TEST(ShapeImport, OfWholeAndPart) {
 }
 
 TEST(ShapeImport, ChainsOfExportersLeaveNoNodes) {
-  // What PyTorch writes for x.view(x.size(0), -1).
+  // PyTorch writes these nodes for x.view(x.size(0), -1).
   Model model(11);
   model.input("x", {-1, 2, 3}).output("y").node("Shape", {"x"}, {"s"});
   model.constant(int_tensor("zero", {}, {0})).node("Gather", {"s", "zero"}, {"n"});

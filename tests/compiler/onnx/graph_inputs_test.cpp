@@ -1,4 +1,4 @@
-// Which tensors are inputs, and what becomes of dimensions that a model leaves open.
+// Tests which tensors are inputs, and what becomes of dimensions that a model leaves open.
 #include <gtest/gtest.h>
 
 #include "tests/compiler/onnx_builder.h"

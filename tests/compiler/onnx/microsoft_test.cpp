@@ -261,7 +261,7 @@ TEST(MicrosoftImport, QuantisedFunctions) {
               ElementsAre(14, 18));
 }
 
-// What of a node over constants is not computed from them at once: the operators, in order.
+// The operators, in order, that remain of a node over constants which import does not fold at once.
 std::vector<std::string> operators_of(const std::string& type,
                                       const std::vector<TensorProto>& operands,
                                       const Attributes& attributes) {
@@ -272,7 +272,7 @@ std::vector<std::string> operators_of(const std::string& type,
   return names;
 }
 
-// By hand: two blocks of a column, of numbers from 0 to 15.
+// Computed by hand: two blocks of a column, of numbers from 0 to 15.
 TEST(MicrosoftImport, MatMulNBits) {
   const Attributes attributes = {{"K", 3}, {"N", 2}, {"bits", 4}, {"block_size", 2}};
   // Columns 9, 10, 4 and 8, 0, 15, the last block filled up.
@@ -359,7 +359,7 @@ TEST(MicrosoftImport, GroupQueryAttentionRefusesWhatDoesNotFit) {
               HasSubstr("cosines"));
 }
 
-// By hand: means 1 and 3 of two groups of one channel, and deviations of 1.
+// Computed by hand: means 1 and 3 of two groups of one channel, and deviations of 1.
 TEST(MicrosoftImport, GroupNormHasItsChannelsLast) {
   const auto x = floats({1, 1, 2, 2}, {0, 2, 2, 4}), scale = floats({2}, {1, 10}),
              bias = floats({2}, {0, 100});

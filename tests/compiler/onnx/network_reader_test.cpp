@@ -1,4 +1,4 @@
-// What a file says, as a network.
+// Tests of reading a file as a network.
 #include "compiler/onnx/network_reader.h"
 
 #include <gmock/gmock.h>
@@ -52,7 +52,7 @@ TEST(NetworkReader, InputsAndOutputsAsTheFileStatesThem) {
   EXPECT_EQ(network.opsets.at(""), 13);
 }
 
-// What the compiler marks is not checked again before a job runs it.
+// Nodes that the compiler marks are not checked again before a job runs them.
 TEST(NetworkReader, TheDomainOfTheCompilerIsRefused) {
   Model model;
   model.input("x", {1}).output("y").node("Typo", {"x"}, {"y"});

@@ -1,4 +1,4 @@
-// Where the system refuses a thread, what needs one fails at once, and works once there is one.
+// If the system refuses a thread, calls that need one fail at once, and work once there is one.
 #include "tests/conformance/support/behaviour.h"
 #include "tests/conformance/support/callback_log.h"
 #include "tests/support/thread_refusal.h"

@@ -82,7 +82,7 @@ void Behaviour::TearDown() {
     faults_->release();
     faults_->end_hangs();
   }
-  // What was given up is done with the memory before the next case counts on a quiet process.
+  // Jobs that were given up must release memory before the next case, which needs a quiet process.
   EXPECT_TRUE(eventually([this] {
     return std::ranges::none_of(memory_, [](const auto& each) { return each.second->is_held(); });
   })) << "jobs still refer to their memory";

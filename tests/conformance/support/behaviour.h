@@ -63,7 +63,7 @@ inline constexpr std::chrono::nanoseconds kWatchdog = std::chrono::milliseconds(
 #else
 inline constexpr std::chrono::nanoseconds kWatchdog = std::chrono::milliseconds(300);
 #endif
-// That of a unit whose jobs all hang, so that none can be given up by mistake.
+// Watchdog of a unit whose jobs all hang, so that none can be given up by mistake.
 inline constexpr std::chrono::nanoseconds kShortWatchdog = std::chrono::milliseconds(20);
 
 // Whether `condition` comes true while there is patience.
@@ -89,7 +89,7 @@ class Behaviour : public ::testing::Test {
   // Drops everything that the fixture holds of the device, the last handle of it included.
   void drop_device();
 
-  // Of depth 4, unless the options say otherwise.
+  // Makes a unit of depth 4, unless the options say otherwise.
   Unit make_unit(UnitOptions options = {.depth = 4});
 
   // The memory of the test's job number `index`; all of them differ. Thread-safe.

@@ -26,7 +26,7 @@ class EventFd {
     const auto patience = std::chrono::duration_cast<std::chrono::milliseconds>(kPatience);
     return ::poll(&readable, 1, static_cast<int>(patience.count())) == 1;
   }
-  // What was added since the last call.
+  // Returns what was added since the last call.
   uint64_t take() {
     uint64_t value = 0;
     return ::read(get(), &value, sizeof value) == sizeof value ? value : 0;

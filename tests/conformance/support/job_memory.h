@@ -18,7 +18,7 @@ namespace millrace::conformance {
 
 class JobMemory {
  public:
-  // What outputs hold before a job writes them; the model computes nothing below zero.
+  // Value of outputs before a job writes them; the model computes nothing below zero.
   static constexpr float kUntouched = -1.0f;
 
   // Jobs with different seeds have different inputs.

@@ -39,7 +39,7 @@ struct Case {
   size_t outputs = 1;
 };
 
-// What of the outputs may differ, relative to the largest element.
+// Tolerance of the outputs, relative to the largest element.
 struct Tolerance {
   double fp32 = 2e-6;
   double bf16 = 2e-2;

@@ -6,7 +6,7 @@
 namespace millrace::device::cpu {
 namespace {
 
-// From -6 to 6: where the functions bend.
+// Elements from -6 to 6, where the functions bend.
 Given operand() {
   Given x = input_of({2, 5, 7, 9}, 1);
   for (float& element : x.elements.data) element *= 6;

@@ -32,7 +32,7 @@ TEST(FastInstanceNormalization, GivesWhatThePlainKernelGives) {
                      {input_of(dims, 1), constant_of({dims[1]}, 2), input_of({dims[1]}, 3)}});
 }
 
-// What remains of the elements is then their last bits.
+// After the mean is subtracted, only the last bits of the elements remain.
 TEST(FastInstanceNormalization, IsExactFarFromZero) {
   Given x = input_of({1, 2, 40, 40}, 1);
   for (float& element : x.elements.data) element += 1024;

@@ -119,7 +119,7 @@ INSTANTIATE_TEST_SUITE_P(All, FastRecurrence,
                                             ::testing::Range(size_t{0}, std::size(kSizes))),
                          name_of_case);
 
-// As DynamicQuantizeLSTM does, and not as an LSTM that rounds nothing.
+// DynamicQuantizeLSTM does this, unlike an LSTM that rounds nothing.
 TEST(FastLstm, RoundsTheStateOfOneSequence) {
   const Cell cell{"millrace.RoundedLSTM", 4, 3};
   for (const char* direction : {"forward", "bidirectional"}) {

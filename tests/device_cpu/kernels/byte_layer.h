@@ -18,7 +18,7 @@ namespace millrace::device::cpu::kernels::quantised::vnni {
 inline constexpr size_t kGuards = 64;
 inline constexpr uint8_t kGuard = 0xa5;
 
-// How the bytes of images stand for numbers. The zero points are of the bytes as they are stored.
+// The meaning of the bytes of images. The zero points are of the bytes as they are stored.
 struct Bytes {
   bool signed_image = false, signed_result = false;
   int32_t x_zero_point = 0, y_zero_point = 0;
@@ -27,7 +27,7 @@ struct Bytes {
   bool adds_biases = true;        // which are 0 where it is false
 };
 
-// Nothing is added to the sums, nor is there another bound than those of bytes.
+// A layer that adds nothing to the sums, and bounds them only by the range of bytes.
 inline constexpr Bytes kOnlyScaled{.adds_biases = false};
 
 // Numbers that repeat after a prime number of them only.
@@ -73,7 +73,7 @@ class Layer {
             bytes_.adds_biases};
   }
 
-  // What a byte of the image counts.
+  // The integer that a byte of the image stands for, less the zero point.
   int32_t number(uint8_t byte) const {
     return (bytes_.signed_image ? static_cast<int8_t>(byte) : int32_t{byte}) - bytes_.x_zero_point;
   }
@@ -85,7 +85,7 @@ class Layer {
     return sum;
   }
 
-  // What a byte of the result counts.
+  // The integer that a byte of the result stands for, less the zero point.
   int32_t steps(uint8_t byte) const {
     return (bytes_.signed_result ? static_cast<int8_t>(byte) : int32_t{byte}) - bytes_.y_zero_point;
   }
@@ -110,7 +110,7 @@ class Layer {
   Scaling scaling_, arranged_, in_planes_;
 };
 
-// What is added to the result of a layer, and the sum. Zero points are of bytes as they are stored.
+// Adds a residual to the result of a layer. Zero points are of bytes as they are stored.
 struct Sum {
   bool signed_residual = false, signed_sum = false;
   int32_t residual_zero_point = 0, zero_point = 0;

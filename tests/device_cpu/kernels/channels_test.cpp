@@ -76,7 +76,7 @@ Desc every_other(const Dims& dims, ElementType type, int64_t first) {
       .reshape({1, dims[1], dims[2], dims[3]});
 }
 
-// What the library's reorder makes of the same bytes.
+// The result of oneDNN's reorder for the same bytes.
 std::vector<std::byte> by_library(const Desc& from, const Desc& to,
                                   std::vector<std::byte> from_bytes,
                                   std::vector<std::byte> to_bytes) {

@@ -37,7 +37,7 @@ std::vector<uint16_t> pool(const WindowPlan& plan, size_t channels,
   return result;
 }
 
-// Of one row of pixels, under one window; each pixel has the same number in all of 33 channels.
+// The maximum of one row of pixels, under one window; a pixel has one number in all 33 channels.
 uint16_t largest_of(const std::vector<uint16_t>& pixels) {
   constexpr size_t kChannels = 33;
   const auto count = static_cast<int64_t>(pixels.size());

@@ -32,7 +32,7 @@ class Picture : public ::testing::TestWithParam<Case> {
     if (!may_use_tiles()) GTEST_SKIP() << "no AMX on this processor";
   }
 
-  // In two parts of rows, as two lanes do it, the first of which has so many.
+  // Runs the loops in two parts of rows, as two lanes do, the first of `first_rows` rows.
   std::vector<uint16_t> run_loops(size_t first_rows) const {
     std::vector<uint16_t> filters(g_.all_filter_elements());
     arrange_filters(g_, filters_.data(), filters.data());
@@ -88,7 +88,7 @@ class Picture : public ::testing::TestWithParam<Case> {
     return sum;
   }
 
-  // What is beyond the channels is no number.
+  // The pixels, with NaN in the elements beyond the channels.
   std::vector<uint16_t> pixels_with_room() const {
     constexpr uint16_t kNan = 0x7fc0;
     std::vector<uint16_t> all(g_.height * g_.width * kRoom, kNan);

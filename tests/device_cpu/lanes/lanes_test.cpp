@@ -24,7 +24,7 @@
 #include "tests/device_cpu/run_model.h"
 #include "tests/support/test_run.h"
 
-// Of the OpenMP runtime that libdnnl uses, too; what a compiler makes of "#pragma omp parallel".
+// Functions of the OpenMP runtime that libdnnl uses, too; "#pragma omp parallel" compiles to these.
 extern "C" {
 void GOMP_parallel(void (*function)(void*), void* data, unsigned threads, unsigned flags);
 int omp_get_max_threads(void);
@@ -53,7 +53,7 @@ ValueId convolve(ModelBuilder& builder, ValueId x, const graph::Dims& weight, in
                        builder.constant(Tensor::numbers({weight[0]}, 6))});
 }
 
-// What mobile networks are made of, large enough to be divided.
+// A network of the layers of mobile networks, large enough to be divided.
 Model network(Precision precision) {
   ModelBuilder builder(precision);
   ValueId x = convolve(builder, builder.input({1, 16, 57, 57}), {64, 16, 3, 3}, 1);
@@ -78,7 +78,7 @@ Model windows(Precision precision) {
   x = add({{2, 1}, {1, 1}, {0, 1}, {1, 1}, 1, kRelu}, x, {64, 32, 3, 3});
   x = add({{1, 1}, {2, 2}, {2, 2}, {2, 2}, 1, kRelu}, x, {64, 64, 3, 3});
   builder.output(add({{1, 2}, {1, 1}, {1, 0}, {3, 1}, 1, {}}, x, {64, 64, 5, 3}));
-  // With four lanes, the rows of some consist of padding.
+  // With four lanes, the rows of some lanes consist of padding.
   builder.output(add({{1, 1}, {1, 1}, {8, 1}, {8, 1}, 1, kRelu}, builder.input({1, 32, 2, 64}),
                      {64, 32, 3, 3}));
   return builder.build();
@@ -126,7 +126,7 @@ Model integer_windows() {
   return builder.build();
 }
 
-// What a convolution does besides: it adds to its residual, in place or to a copy, and applies a
+// Convolutions with post-operations: they add to their residual, in place or to a copy, and apply a
 // PRelu.
 Model fused(Precision precision) {
   const graph::Conv op{{1, 1}, {1, 1}, {1, 1}, {1, 1}, 1, kRelu};
@@ -301,7 +301,7 @@ class JobMemory {
   size_t inputs_ = 0;
 };
 
-// What each of `jobs` jobs, all in flight at the same time, computes on `lanes` lanes.
+// The outputs of each of `jobs` jobs, all in flight at the same time, on `lanes` lanes.
 std::vector<std::vector<Bytes>> results(const Model& model, uint32_t lanes, size_t jobs) {
   const auto device = device_with(lanes);
   const auto program = device->load(model).value();
@@ -369,7 +369,7 @@ TEST_P(JobOnLanes, GivesTheSameBitsOnAnyNumberOfThem) {
           << jobs << " jobs on " << lanes << " lanes";
 }
 
-// Whatever primitives oneDNN has for these, divided or not, none fails because its threads wait for
+// None of oneDNN's primitives for these, divided or not, fails because its threads wait for
 // each other, and the bits are the same as on one lane.
 class OperatorOnLanes : public ::testing::TestWithParam<Precision> {
  protected:
@@ -486,7 +486,7 @@ TEST(DividedJob, HasConvolutionsByRows) {
     });
   };
   EXPECT_EQ(by_rows(integers(), 1), 0);
-  // Where the library is the fastest with channels innermost.
+  // On these processors oneDNN is the fastest with channels innermost.
   const CpuFeatures& features = topology().features;
   if (features.avx512_vnni) {
     EXPECT_GT(by_rows(integers(), 2), 0);

@@ -71,7 +71,7 @@ TEST(PlannedNetwork, AConvolutionWithoutAChoiceIsLeftOut) {
   EXPECT_THAT(found->problem.own, ElementsAre(ElementsAre(30, 20), ElementsAre(30, 20)));
 }
 
-// Whatever times are known.
+// The times that are known do not matter for this.
 TEST(PlannedNetwork, OnlyConvolutionsInTheTypeOfTheProgramArePlanned) {
   const auto model = network();
   graph::Node node = model->graph.nodes[0];
@@ -109,7 +109,7 @@ std::vector<Form> cheapest_forms(const graph::CompiledModel& model, Times& times
   return forms;
 }
 
-// Beside kernels that take 10 for the one and 30 for the other.
+// The step competes with kernels that take 10 for the one convolution and 30 for the other.
 TEST(PlannedNetwork, OneStepForTwoConvolutionsIsTakenWhereItIsFaster) {
   const Candidates depthwise = {{Form::kBlocked, "aBcd16b", "aBcd16b", "jit", 30},
                                 {Form::kChannelsLast, "acdb", "acdb", "brgconv", 30}};
@@ -129,7 +129,7 @@ TEST(PlannedNetwork, OneStepForTwoConvolutionsIsTakenWhereItIsFaster) {
   ASSERT_TRUE(found);
   EXPECT_EQ(found->problem.own[0][0], 20U + 5);
   EXPECT_EQ(found->problem.own[1][0], 21U + 5);
-  // What callers read has to be there.
+  // The value between is an output for callers, too, so it has to be written.
   times.set_pair(step(1));
   EXPECT_THAT(cheapest_forms(*separable_network(true), times),
               ElementsAre(Form::kChannelsLast, Form::kChannelsLast));

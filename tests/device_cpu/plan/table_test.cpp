@@ -55,7 +55,7 @@ TEST(KernelTable, OfTwoLayersThatAreEquallyNearItTakesTheFirst) {
   const auto row = [](uint64_t channels, const char* time) {
     return "conv f32 dense 1 1 " + std::to_string(channels) + " 64 28 blocked " + time + "\n";
   };
-  // Of these the differences of logarithms are not equal, to one side or to the other.
+  // For these, the differences of logarithms are not equal, to one side or to the other.
   for (const uint64_t channels : {32, 64, 96, 544, 992}) {
     SCOPED_TRACE(channels);
     const Layer asked{ElementType::f32, LayerKind::kDense, 1, 1, channels, 64, 28 * 28};

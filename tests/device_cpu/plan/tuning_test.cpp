@@ -54,8 +54,8 @@ Tensor picture() {
   return Tensor::numbers({1, 3, 20, 20}, 9);
 }
 
-// Of the convolutions but the first, whose image of three channels not all processors have each
-// form for.
+// The layouts of the convolutions but the first, whose image of three channels not all processors
+// have each form for.
 std::vector<std::string> layouts_of_results(const Program& program) {
   std::vector<std::string> layouts;
   for (const StepInfo& step : program.info().steps)
@@ -149,7 +149,7 @@ TEST_F(Tuning, EveryPlanComputesTheSame) {
   }
 }
 
-// Between the two is an image so large that one step for both is usual.
+// The image between the two is so large that one step for both is usual.
 std::shared_ptr<const graph::CompiledModel> separable_network(
     graph::Precision precision = graph::Precision::kFp32) {
   ModelBuilder builder(precision);
@@ -239,7 +239,7 @@ TEST_F(Tuning, DepthwiseConvolutionsInBf16AreMeasuredAsTheyRun) {
                                                 "millrace:depthwise)")));
 }
 
-// Of so many products that two lanes share them.
+// A network of so many products that two lanes share them.
 std::shared_ptr<const graph::CompiledModel> divided_network() {
   ModelBuilder builder;
   ValueId x = builder.input({1, 64, 56, 56});
@@ -305,7 +305,7 @@ TEST_F(Tuning, AStepThatTablesDoNotHaveHasNoTimes) {
               Each(AnyOf(HasSubstr("has no such step"), HasSubstr("no table has times"))));
 }
 
-// Where nothing was measured the device says so, and loads the same program each time.
+// If nothing was measured, the device says so, and loads the same program each time.
 TEST_F(Tuning, WithoutARecordTheReasonIsATableOrARule) {
   unsetenv("MILLRACE_TUNING");
   const auto program = load(network());

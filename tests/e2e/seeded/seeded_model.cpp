@@ -70,7 +70,7 @@ Range range_of(const GraphProto& graph, const std::string& name, const Dims& dim
   return {-bound, bound};
 }
 
-// By value, since the name and shape may be those of the tensor.
+// Takes name and shape by value, since they may be those of the tensor.
 void fill(const GraphProto& graph, std::string name, Dims dims, TensorProto* tensor) {
   const std::vector<float> elements = numbers(name, dims, range_of(graph, name, dims));
   tensor->Clear();

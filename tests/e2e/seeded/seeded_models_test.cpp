@@ -29,7 +29,7 @@ std::vector<float> every_fourth(const std::vector<float>& values) {
   return kept;
 }
 
-// Of the largest golden element.
+// The largest difference, as a share of the largest golden element.
 double largest_difference(const std::vector<float>& ours, const std::vector<float>& golden) {
   double difference = 0, largest = 0;
   for (size_t i = 0; i < golden.size(); ++i) {

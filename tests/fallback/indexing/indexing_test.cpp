@@ -26,7 +26,7 @@ TEST(FallbackIndices, CountFromTheEndWhenNegative) {
               ElementsAre(2, 3));
 }
 
-// Whatever the tensor of indices holds, no element outside of the data is touched.
+// No tensor of indices makes an operator touch an element outside of the data.
 TEST(FallbackIndices, OutOfRangeAreAnError) {
   for (const int64_t index : {int64_t{2}, int64_t{-3}, std::numeric_limits<int64_t>::min(),
                               std::numeric_limits<int64_t>::max()}) {

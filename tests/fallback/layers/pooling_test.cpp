@@ -36,7 +36,7 @@ TEST(FallbackAveragePool, DilatesItsWindow) {
       ElementsAre(6, 7, 10, 11));
 }
 
-// Of the last window one tap hangs over the padding: it counts for nothing.
+// One tap of the last window hangs over the padding: it counts for nothing.
 TEST(FallbackAveragePool, CountsPaddingButNotWhatHangsOverIt) {
   const auto pooled = [](int64_t include) {
     return compute("AveragePool", {array<float>({1, 1, 4}, {1, 2, 3, 4})},

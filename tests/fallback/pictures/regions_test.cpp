@@ -51,7 +51,7 @@ TEST(FallbackRoiAlign, TakesRegionsFromAnywhere) {
   const auto adaptive = align("half_pixel", "avg", 0);
   EXPECT_THAT(aligned({1e6f, 1e6f, 2e6f, 2e6f}, adaptive), Each(0.0f));
   EXPECT_THAT(aligned({3, 1, 0, 0}, adaptive), Each(0.0f));  // an inverted one has no samples
-  // Of very many samples those on the picture are found at once; the mean of all is nearly 0.
+  // Among very many samples, those on the picture are found at once; the mean of all is nearly 0.
   EXPECT_LT(aligned({-1e9f, -1e9f, 1e9f, 1e9f}, adaptive)[0], 1e-6f);
   const float infinity = std::numeric_limits<float>::infinity();
   for (const float x : {infinity, std::numeric_limits<float>::quiet_NaN(), 3e38f})

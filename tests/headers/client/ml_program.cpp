@@ -51,7 +51,7 @@ static_assert(std::is_nothrow_move_constructible_v<NpuTensor> &&
               std::is_nothrow_move_assignable_v<NpuTensor>);
 static_assert(!std::is_constructible_v<Runner, const std::string&>);
 
-// What overload resolution makes of the calls in client programs.
+// Results of overload resolution for the calls in client programs.
 static_assert(same<decltype(to_string(DataType::INT8)), const char*>);
 static_assert(same<decltype(to_string(MemoryLayout::NC)), const char*>);
 static_assert(same<decltype(to_string(MemoryType::XRT_BO)), std::string_view>);

@@ -3,7 +3,7 @@
 namespace millrace::lowering {
 namespace {
 
-// Which nodes of a Conv, a Relu and a Softmax are marked.
+// For each node of a Conv, a Relu and a Softmax: true if it is marked.
 std::vector<bool> marks(const PassContext& context) {
   GraphMaker maker;
   const ValueId y = maker.conv(maker.input({1, 2, 3, 3}), 4);

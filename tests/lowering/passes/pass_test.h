@@ -1,4 +1,4 @@
-// What every test of a pass does: run it, and see that the graph is valid and computes the same.
+// Runs a pass for its test, and checks that the graph is valid and computes the same.
 #pragma once
 
 #include <gmock/gmock.h>

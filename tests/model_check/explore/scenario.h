@@ -1,4 +1,4 @@
-// What an exploration runs again and again: a few threads over fresh state, and a look at the end.
+// An exploration runs a scenario again and again: a few threads over fresh state, and a last check.
 #pragma once
 
 #include <array>

@@ -67,7 +67,7 @@ class Scheduler::State {
 
 namespace {
 
-// Who this thread is. While a condition is evaluated the thread counts as an outsider, so that the
+// The identity of this thread. While a condition is evaluated, it is an outsider, so that the
 // operations in it are no points.
 thread_local Scheduler::State* state = nullptr;
 thread_local int self_index = kOutside;
@@ -146,8 +146,8 @@ bool Scheduler::State::can_go_on(int thread) const {
   return condition.holds == nullptr || condition.holds(condition.context);
 }
 
-// Which thread continues: `self` if it can, or another one that the path prefers. kOutside when
-// none can.
+// Chooses the thread that continues: `self` if it can, or another one that the path prefers.
+// Returns kOutside when none can.
 int Scheduler::State::decide(int self, Switch kind) {
   std::array<int, kMaxThreads> options{};
   int count = 0;

@@ -39,7 +39,7 @@ class Scheduler {
 // --- For the threads of a scenario. On any other thread (making a scenario, looking at its end)
 // --- they neither switch nor wait.
 
-// What a thread waits for before it goes on. Evaluated by other threads, at their points.
+// Condition that a thread waits for before it goes on. Evaluated by other threads, at their points.
 struct Condition {
   bool (*holds)(const void*) = nullptr;  // null: nothing
   const void* context = nullptr;

@@ -14,7 +14,7 @@
 
 namespace millrace::explore {
 
-// What one synchronisation object passes on from who released it to who acquires it.
+// The clock that a synchronisation object passes on from who released it to who acquires it.
 class Released {
  public:
   void acquire() const noexcept {
@@ -214,7 +214,7 @@ class Watched {
     (writes ? written_ : read_)[self] = clock()[self];
   }
 
-  // By thread: its own time, counted in releases, at its last access.
+  // The clock of each thread, counted in releases, at its last access.
   mutable Clock written_{}, read_{};
 };
 

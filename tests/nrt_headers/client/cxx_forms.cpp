@@ -1,4 +1,4 @@
-// What only C++ programs write.
+// Forms of calls that only C++ programs write.
 #include <nrt/nrt_async.h>
 
 #include <functional>

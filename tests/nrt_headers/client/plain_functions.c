@@ -1,4 +1,4 @@
-// What C programs do with plain functions, they do with those whose names are macros.
+// C programs use the functions whose names are macros in all ways in which they use plain ones.
 #include <dlfcn.h>
 #include <nrt/nrt_async.h>
 

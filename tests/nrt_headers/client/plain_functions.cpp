@@ -1,4 +1,4 @@
-// What C++ programs do with plain functions, they do with those whose names are macros.
+// C++ programs use the functions whose names are macros in all ways in which they use plain ones.
 #include <dlfcn.h>
 #include <nrt/nrt_async.h>
 
@@ -11,7 +11,7 @@ To as(From from) {
   return static_cast<To>(from);
 }
 
-// Types, and what a program finds with dlsym.
+// Types of functions, and functions that a program finds with dlsym.
 using Write = NRT_STATUS (*)(nrt_tensor_t*, const void*, uint64_t, uint64_t, int, int, NRT_STATUS*,
                              nrta_seq_t*);
 static_assert(std::is_same<decltype(&nrta_tensor_write), Write>::value, "nrt_async.h's own form");

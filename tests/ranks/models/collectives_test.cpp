@@ -31,7 +31,7 @@ std::vector<Tensor> numbers_of(uint32_t rank, const Dims& dims) {
   return {Tensor::numbers(dims, rank + 1)};
 }
 
-// What every rank gets of one collective over numbers of its own.
+// The outputs of every rank from one collective over numbers of its own.
 std::vector<Tensor> outputs_of(const graph::Fallback& op, const Dims& dims, uint32_t ranks) {
   const Group group = ranks::make_group(ranks);
   const Programs programs =
@@ -372,7 +372,7 @@ TEST(Collectives, AJobThatDidNotRunIsRememberedByTheProgram) {
   });
 }
 
-// Otherwise the next job of this rank would meet one of the other rank that came before it.
+// If it did not fail, the next job of this rank would meet an earlier one of the other rank.
 TEST(Collectives, AfterAJobThatDidNotRunTheNextOneFailsOnEveryRank) {
   const Group group = ranks::make_group(2);
   const Programs programs = load_on_ranks(

@@ -38,7 +38,7 @@ size_t constant_bytes(const Graph& graph) {
 
 class Shard : public ::testing::Test {
  protected:
-  // What a rank loads: its graph, through the file that is written of it.
+  // The model that a rank loads: its graph, through the file that is written of it.
   std::shared_ptr<const graph::CompiledModel> compiled(const Graph& graph) {
     const Status status = compiler::write_onnx(graph, path_);
     EXPECT_TRUE(status.ok()) << status.to_string();

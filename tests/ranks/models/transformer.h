@@ -5,7 +5,7 @@
 
 namespace millrace::test {
 
-// How queries, keys and values come about.
+// The ways in which queries, keys and values are computed.
 enum class Projections : uint8_t {
   kApart,   // a product each
   kSliced,  // one product, of which slices take their parts
@@ -16,7 +16,7 @@ enum class Projections : uint8_t {
 
 struct Transformer {
   int64_t width = 48, heads = 4, length = 5, hidden = 96, outputs = 40;
-  // Of keys and values, each of which so many queries share as there are heads more of those.
+  // Key/value heads; heads / kv_heads query heads share each of them (grouped-query attention).
   int64_t kv_heads = 4;
   Projections projections = Projections::kApart;
   // The feed-forward network has a gate (SwiGLU), and normalisations do not subtract a mean.

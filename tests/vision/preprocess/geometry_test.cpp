@@ -1,4 +1,4 @@
-// Which part of a picture goes where, and what is refused.
+// Tests which part of a picture goes where, and what is refused.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -97,7 +97,7 @@ TEST(PreprocessGeometry, CropIsTheCentreOfTheScaledPicture) {
   }
 }
 
-// Nothing is made of the rest, which has billions of pixels.
+// The rest, which has billions of pixels, is not made.
 TEST(PreprocessGeometry, CropTakesALongLine) {
   const Source line = noise(SourceFormat::kGrey, 1, 60'000);
   Target target(kRgbBytes, 224, 224);

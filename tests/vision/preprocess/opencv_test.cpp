@@ -33,7 +33,7 @@ TEST(PreprocessBesideOpenCv, ResizingIsTheSameWithinOneStep) {
   for (const auto& [width, height] : {std::pair(224, 224), std::pair(64, 64), std::pair(500, 300)})
     for (const auto& [filter, theirs] : {std::pair(Filter::kBilinear, cv::INTER_LINEAR),
                                          std::pair(Filter::kArea, cv::INTER_AREA)}) {
-      // Where one axis grows, OpenCV's area filter is another for both.
+      // If one axis grows, OpenCV uses another area filter for both.
       if (filter == Filter::kArea && (width > 320 || height > 180)) continue;
       SCOPED_TRACE(testing::Message() << width << "x" << height << " filter " << theirs);
       Target target(kBgrFloats, width, height);

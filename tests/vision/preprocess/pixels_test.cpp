@@ -1,4 +1,4 @@
-// What is stored for a picture: filters, colours, normalisation, rounding, formats.
+// Tests what is stored for a picture: filters, colours, normalisation, rounding, formats.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -76,7 +76,7 @@ TEST(Preprocess, ThePictureItselfComesBackWhereNothingIsToBeDone) {
                            target.planes[0].begin() + y * target.stride));
 }
 
-// What each type stores for a value in single precision.
+// The number that each type stores for a value in single precision.
 double stored(double value, DataType type) {
   const auto single = static_cast<float>(value);
   switch (type) {
@@ -275,7 +275,7 @@ TEST(Preprocess, TheProgramsRoundingChangesNothing) {
   EXPECT_EQ(nearest.planes, upwards.planes);
 }
 
-// By which a runner decides whether threads pay.
+// A runner decides by this number whether threads pay.
 TEST(Preprocess, SaysHowManyPixelsAreRead) {
   const Source source = noise(SourceFormat::kBgr, 60, 40);
   uint64_t samples = 0;

@@ -36,7 +36,7 @@ IntegerAttributes::Constant constant(int argument, ElementType type, std::span<c
 
 }  // namespace
 
-// As scales of the weights, which the library multiplies the sums by before it adds the bias.
+// The factors are scales of the weights, which oneDNN applies to the sums before it adds the bias.
 IntegerAttributes::IntegerAttributes(dnnl::primitive_attr attributes, std::vector<float> factors,
                                      bool has_groups)
     : attributes_(std::move(attributes)), factors_(std::move(factors)) {

@@ -1,4 +1,4 @@
-// What a primitive does besides its operation.
+// Attributes of a oneDNN primitive: what it does besides its operation.
 #pragma once
 
 #include <cstddef>
@@ -32,14 +32,14 @@ class IntegerAttributes {
                     bool has_groups = false);
 
   void set_post_ops(const dnnl::post_ops& post_ops) { attributes_.set_post_ops(post_ops); }
-  // Of an operand or the result, by its argument: it is taken off or added.
+  // Sets the zero point of `argument`. That of an operand is subtracted, that of the result added.
   void set_zero_point(int argument, int32_t zero_point);
 
   const dnnl::primitive_attr& get() const { return attributes_; }
-  // What the primitive takes as its bias, from one that counts as the sums do; an entry per
+  // Returns the bias that the primitive takes, from one in the scale of the sums, with an entry per
   // channel.
   std::vector<float> bias(std::vector<float> in_sums) const;
-  // What it takes besides the operands of its operation.
+  // The constants that the primitive takes besides the operands of its operation.
   const std::vector<Constant>& constants() const { return constants_; }
 
  private:

@@ -1,4 +1,4 @@
-// Calling the library: its failures, and running its primitives.
+// Calling oneDNN: its failures, and running its primitives.
 //
 // oneDNN reports failure by exceptions while primitives are made; everything that makes one runs
 // inside guarded(). Running a primitive throws nothing.
@@ -15,10 +15,10 @@
 
 namespace millrace::device::cpu {
 
-// What a failure of oneDNN means to our callers.
+// Translates a failure of oneDNN into the status that our callers get.
 Status to_status(const dnnl::error& error);
 Status out_of_memory();
-// Of a primitive whose threads have wanted to wait for each other (openmp/openmp.h).
+// The failure of a primitive whose threads tried to wait for each other (openmp/openmp.h).
 Status refused_barrier();
 
 // Calls `make`, which returns a Status or a Result and makes primitives or memory, unless the

@@ -1,4 +1,4 @@
-// What is wrong in a version of the library.
+// Defects of single versions of oneDNN.
 #pragma once
 
 #include <oneapi/dnnl/dnnl_version.h>

@@ -69,7 +69,7 @@ Desc dense_like(const Desc& desc, const Dims& dims, ElementType type) {
   const auto layout = layout_of(desc);
   if (!layout) return plain_desc(dims, type);
   std::vector<uint32_t> order = order_of(*layout);
-  // A batch of one lies the same wherever it is; the library's pooling, for one, takes it outermost
+  // A batch of one lies the same wherever it is; oneDNN's pooling, for one, takes it outermost
   // only.
   if (dims[0] == 1 && layout->block_count == 0)
     std::rotate(order.begin(), std::ranges::find(order, 0U), std::ranges::find(order, 0U) + 1);

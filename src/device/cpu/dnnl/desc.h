@@ -1,4 +1,4 @@
-// The library's descriptors of tensors. This folder is the only code that knows what differs
+// Tensor descriptors of oneDNN. This folder is the only code that knows what differs
 // between oneDNN 2.6 and 3.x, and the only one that asks for the version.
 #pragma once
 
@@ -18,7 +18,7 @@ using ElementType = dnnl::memory::data_type;
 #if DNNL_VERSION_MAJOR == 2
 using Desc = dnnl::memory::desc;
 #else
-// With the names that 2.6 has.
+// The descriptor of 3.x, with the member names of 2.6.
 class Desc : public dnnl::memory::desc {
  public:
   using dnnl::memory::desc::desc;
@@ -40,13 +40,13 @@ Desc blocked_desc(const Dims& dims, ElementType type, int block);
 // The layout HCWNC{block} of tensor/layout.h, for 4 dimensions.
 Desc hcwnc_desc(const Dims& dims, ElementType type, int block);
 // A dense layout for other dims of the same rank, with dimensions and blocks in the order of
-// `desc`; plain where the library cannot be told of that.
+// `desc`. It is plain where oneDNN cannot express that layout.
 Desc dense_like(const Desc& desc, const Dims& dims);
 // Leaves the layout to the primitive.
 Desc any_desc(const Dims& dims, ElementType type);
 // Requirement: `desc` is dense, in an order that dense_like() keeps.
 Desc with_type(const Desc& desc, ElementType type);
-// Bytes that are no floating point tensor to oneDNN.
+// Describes bytes that are no floating point tensor to oneDNN.
 Desc bytes_desc(size_t bytes);
 
 // Whether the memory holds the elements in C order without gaps or padding.
@@ -64,7 +64,7 @@ Desc permuted(const Desc& desc, const Dims& permutation);
 // The elements from `begin` on, as many as `dims`, in the same memory, when the layout can be cut
 // there.
 std::optional<Desc> submemory(const Desc& desc, const Dims& dims, const Dims& begin);
-// Where the first element is, in elements from the start of the memory.
+// Offset of the first element, in elements from the start of the memory.
 int64_t start_of(const Desc& desc);
 // Returns a descriptor of the same tensor in memory that begins at its first element. oneDNN gets
 // only such descriptors; bytes_before(), the distance, is added to the pointer. Many primitives of
@@ -77,12 +77,12 @@ size_t bytes_before(const Desc& desc);
 // order of the dimensions or splits some into blocks.
 std::optional<Dims> strides_of(const Desc& desc);
 
-// Type and layout in the library's notation: "f32:abcd" in C order, "bf16:aBcd16b" with dimension b
+// Type and layout in oneDNN's notation: "f32:abcd" in C order, "bf16:aBcd16b" with dimension b
 // in blocks of 16; "any" where the layout is no order of the dimensions.
 std::string to_string(const Desc& desc);
 
-// Bytes that are the same for the same layout, with all that a kernel wants to have in it besides
-// the elements, in one version of the library.
+// Returns bytes that are the same for the same layout, including all that a kernel stores besides
+// the elements, within one version of oneDNN.
 std::string identity_of(const Desc& desc);
 
 }  // namespace millrace::device::cpu

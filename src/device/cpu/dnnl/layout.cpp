@@ -69,7 +69,7 @@ std::string identity_of(const Desc& desc) {
 
 namespace {
 
-// An answer of the library's, which it always has for descriptors of this kind.
+// Asks oneDNN for a property, which it always has for descriptors of this kind.
 template <class T>
 T query(const Desc& desc, dnnl_query_t what) {
   T answer{};
@@ -119,7 +119,7 @@ std::optional<Layout> layout_of(const Desc& desc) {
   return layout;
 }
 
-// The library makes layouts with blocks by their names only, and these have the dimensions in
+// oneDNN makes layouts with blocks by their names only, and these have the dimensions in
 // order: the tensor is described as it lies, and its dimensions are renamed.
 std::optional<Desc> dense_desc(const Dims& dims, ElementType type, std::span<const uint32_t> order,
                                std::span<const Block> blocks) {

@@ -1,5 +1,5 @@
-// What a descriptor of the library says of the memory, in a form of our own: 2.6 has a structure
-// for it, 3.x questions and answers.
+// The memory layout that a oneDNN descriptor stands for, in a form of our own: 2.6 has a structure
+// for it, 3.x has functions to query it.
 #pragma once
 
 #include <array>
@@ -34,23 +34,23 @@ struct Layout {
   std::span<const Block> blocks() const { return std::span(block_array).first(block_count); }
 };
 
-// Nothing where the layout is left open, or is known to the library only.
+// Returns nothing if the layout is left open, or is known to oneDNN only.
 std::optional<Layout> layout_of(const Desc& desc);
 
 // The dimensions as they lie in memory, outermost first. One of size 1 may have any stride: where
 // that is the same as another's, they are in the order of their numbers.
 std::vector<uint32_t> order_of(const Layout& layout);
 
-// Of a tensor without gaps: the dimensions in memory in the order `order`, outermost first, and
-// behind them `blocks`. Nothing where the library cannot be told of that.
+// Returns a dense layout with the dimensions in memory in the order `order`, outermost first, and
+// `blocks` behind them. Returns nothing if oneDNN cannot express that layout.
 std::optional<Desc> dense_desc(const Dims& dims, ElementType type, std::span<const uint32_t> order,
                                std::span<const Block> blocks);
 
-// dense_like() with another type: the dimensions in the order and with the blocks of `desc`. In C
-// order where the layout of `desc` is unknown, or the library cannot be told of such a one.
+// dense_like() with another type: the dimensions in the order and with the blocks of `desc`. It is
+// in C order if the layout of `desc` is unknown, or if oneDNN cannot express the new one.
 Desc dense_like(const Desc& desc, const Dims& dims, ElementType type);
 
-// Whether one of the library's functions that makes a descriptor of another has made none.
+// True if a oneDNN function that derives a descriptor from another one has returned none.
 bool is_absent(const Desc& desc);
 
 }  // namespace millrace::device::cpu

@@ -1,4 +1,4 @@
-// What the loader knows of the library. Included by the reserve, which does not know oneDNN.
+// The loader's knowledge of oneDNN. Included by the reserve, which does not know oneDNN itself.
 #pragma once
 
 #include <oneapi/dnnl/dnnl_version.h>

@@ -1,4 +1,4 @@
-// The library's primitives from what their operations take, and what they do besides. oneDNN 2.6
+// Makes oneDNN primitives from the arguments of their operations and their attributes. oneDNN 2.6
 // makes a description of the operation first.
 #pragma once
 
@@ -19,7 +19,7 @@ using PoolingPrimitive = dnnl::pooling_forward;
 using SoftmaxPrimitive = dnnl::softmax_forward;
 #endif
 
-// What the library takes for dilations: it counts the gap between taps, ONNX the distance.
+// Converts dilations to those of oneDNN, which counts the gap between taps (ONNX: the distance).
 Dims gaps_of(Dims dilations);
 
 // Returns a part of an operation in the form in which oneDNN gets it: the tensor begins where its
@@ -47,8 +47,8 @@ auto made_to_run(const Make& make) {
   return same ? undivided : description;
 }
 
-// The primitive whose operation takes `operation`, in the order of the library's documentation;
-// empty where there is none of these shapes and layouts. Its next_impl() is not to be called, see
+// Returns the primitive whose operation takes `operation`, in the order of oneDNN's documentation,
+// or an empty one if there is none for these shapes and layouts. Do not call its next_impl(), see
 // choose_primitive. May throw dnnl::error, too.
 template <class Primitive, class... Operation>
 typename Primitive::primitive_desc find_primitive(const dnnl::engine& engine,
@@ -100,16 +100,16 @@ typename Primitive::primitive_desc make_primitive(const dnnl::engine& engine,
   });
 }
 
-// An elementwise function of the library's, with the parameters that it has in 2.6.
+// An elementwise function of oneDNN, with the parameters that it has in 2.6.
 struct Eltwise {
   dnnl::algorithm algorithm;
   float alpha, beta;
 };
 
-// With the parameters that the same function has in the version that is compiled for.
+// Converts the parameters to those of the same function in the version that is compiled for.
 Eltwise in_this_version(const Eltwise& function);
 
-// Those whose results lie as their operands do.
+// These find primitives whose results have the layout of their operands.
 dnnl::eltwise_forward::primitive_desc find_eltwise(const dnnl::engine& engine,
                                                    const dnnl::primitive_attr& attributes,
                                                    const Eltwise& function, const Desc& layout);

@@ -1,4 +1,4 @@
-// Attention: two products of the library with a softmax between them, for as many queries at a time
+// Attention: two products of oneDNN with a softmax between them, for as many queries at a time
 // as have scores that stay in the cache.
 //
 // Operands are read as they lie, transposed or part of a larger tensor; the result is laid out for
@@ -23,7 +23,7 @@ using kernels::Choice;
 using Product = dnnl::matmul::primitive_desc;
 
 constexpr size_t kQuery = 0, kKey = 1, kValue = 2, kBias = 3;
-// Of the scores of a block: about the second level of the cache. Fewer rows at a time read the keys
+// Size of the scores of a block: about that of the L2 cache. Fewer rows at a time read the keys
 // and values too often.
 constexpr int64_t kBlockBytes = int64_t{1} << 21;
 constexpr int64_t kFewestRows = 16;
@@ -49,8 +49,8 @@ struct BlockShape {
   int64_t matrices, rows;
 };
 
-// As many matrices as leave each of them some rows: the library's product of several is faster than
-// that of one, and can be divided.
+// Takes as many matrices as leave each of them some rows: oneDNN's product of several is faster
+// than that of one, and can be divided.
 BlockShape block_of(const Shape& shape) {
   const int64_t row = shape.keys * static_cast<int64_t>(sizeof(float));
   const int64_t fewest = std::min(kFewestRows, shape.queries);
@@ -62,7 +62,7 @@ BlockShape block_of(const Shape& shape) {
     --block.whole;
   }
   block.rows = std::clamp(kBlockBytes / (row * block.matrices), fewest, shape.queries);
-  // As many rows in each block, so that the last computes few again.
+  // All blocks get the same number of rows, so that the last one recomputes few.
   const int64_t blocks = (shape.queries + block.rows - 1) / block.rows;
   block.rows = (shape.queries + blocks - 1) / blocks;
   return block;
@@ -79,7 +79,7 @@ Place place_of(const Desc& desc) {
   return {static_cast<size_t>(start_of(desc)), strides_of(desc).value()};
 }
 
-// Where the matrix is, by its number.
+// Offset of the matrix with that number, in elements.
 size_t offset_of(size_t matrix, const Dims& leading, const Place& place) {
   size_t offset = place.offset;
   for (size_t i = leading.size(); i-- > 0;) {
@@ -95,8 +95,8 @@ Desc part_of(const Desc& desc, const Shape& shape, const BlockShape& block, int6
              int64_t columns) {
   Dims dims = shape.with(rows, columns), strides = place_of(desc).strides;
   std::fill_n(dims.begin(), block.whole, 1);
-  // The library takes a dense part for one only where the distances of single leading dimensions,
-  // which mean nothing, are those of a dense tensor; its fast products take no other.
+  // oneDNN recognises a dense part only if the strides of leading dimensions of size 1, which mean
+  // nothing, are those of a dense tensor. Its fast products take no other.
   int64_t whole = 1;
   for (size_t i = 0; i < dims.size(); ++i)
     if (dims[i] > 1) whole = std::max(whole, dims[i] * strides[i]);
@@ -110,14 +110,14 @@ struct Stage {
   size_t first, count;
 };
 
-// The arguments that move from block to block, and by how much.
+// An argument that moves from block to block, and its offsets.
 struct Moved {
   size_t argument;
   BufferId buffer;
   std::vector<size_t> offsets;  // in bytes, by block
 };
 
-// What is added to the scores, in FP32 and C order.
+// The bias that is added to the scores, in FP32 and C order.
 struct Bias {
   BufferId buffer, scores;
   std::vector<size_t> offsets;  // in elements, by block and matrix
@@ -222,7 +222,7 @@ class Attention {
     return strides_of(now.desc) ? Result<Operand>(now) : plain_operand(builder_, id);
   }
 
-  // In the order of a Transpose that reads it, so that this moves nothing, unless the library's
+  // It is in the order of a Transpose that reads it, so that this moves nothing, unless oneDNN's
   // fast product, which does not take rows of any length apart, makes the plain form alone.
   Desc result_form(const Operand& value) const {
     const Desc plain = plain_desc(builder_.dims(y_), ElementType::f32), wanted = joined_form();
@@ -383,7 +383,7 @@ class Attention {
 Result<bool> lower_attention(Builder& builder, const FastNode& node) {
   const fallback::NodeView& view = node.view;
   if (view.in(kQuery).type != tensor::DataType::kFloat32) return false;
-  constexpr size_t kMostDimensions = 6;  // that the library's fast products take
+  constexpr size_t kMostDimensions = 6;  // that oneDNN's fast products take
   if (view.in(kQuery).rank() > kMostDimensions) return false;
   return Attention(builder, node).lower();
 }

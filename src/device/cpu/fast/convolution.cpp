@@ -1,4 +1,4 @@
-// Transposed convolutions, by the library's deconvolution.
+// Transposed convolutions, by oneDNN's deconvolution.
 #include <optional>
 #include <utility>
 #include <vector>
@@ -19,7 +19,7 @@ using PrimitiveDesc = dnnl::deconvolution_forward::primitive_desc;
 // One way to make the primitive.
 struct Attempt {
   ElementType type;
-  bool blocked = false;  // channels in blocks; else the library chooses the layouts
+  bool blocked = false;  // channels in blocks; else oneDNN chooses the layouts
 };
 
 class ConvTranspose {
@@ -82,7 +82,7 @@ class ConvTranspose {
     return blocked_desc(dims, attempt.type, kernels::channel_block());
   }
 
-  // Whether the library, which asks for paddings at both ends that are not negative and counts
+  // Whether oneDNN, which asks for paddings at both ends that are not negative and counts
   // positions as a convolution over the output would, can be told of this window.
   bool is_expressible() const {
     const auto& window = extents_.window;

@@ -1,4 +1,4 @@
-// Functions of one operand that the library computes.
+// Functions of one operand that oneDNN computes.
 #include "device/cpu/fast/fast.h"
 #include "device/cpu/kernels/primitives.h"
 

@@ -50,7 +50,7 @@ std::optional<Shape> shape_of_conv(const NodeView& node) {
   return shape;
 }
 
-// Of [..., M, K] by one matrix [K, N].
+// The shape of a product of [..., M, K] and one matrix [K, N].
 std::optional<Shape> shape_of_matmul(const NodeView& node) {
   const auto product = fallback::product_of(node.in(kX), node.in(kWeights));
   if (!product.ok() || node.in(kWeights).elements() != product->depth * product->columns)
@@ -89,7 +89,7 @@ void move_into_range(std::vector<int32_t>& distances, size_t filter, std::vector
   }
 }
 
-// Nothing where the weights of groups have zero points that do not fit.
+// Returns nothing if the weights of groups have zero points that do not fit.
 std::optional<Weights> read_weights(const NodeView& node, const Shape& shape) {
   const auto filter = static_cast<size_t>(shape.filter());
   std::vector<int32_t> numbers = distances_of(node, shape);
@@ -121,7 +121,7 @@ Dims weight_dims(const Shape& shape, const Weights& weights) {
   return dims;
 }
 
-// Whether the sums are exact. Without dot products of bytes the library adds pairs of products in
+// Whether the sums are exact. Without dot products of bytes oneDNN adds pairs of products in
 // 16 bits, which saturate; and its kernels other than those by small matrix products take the sums
 // through FLOAT32.
 bool is_exact(const std::string& implementation, const Shape& shape, const Weights& weights) {
@@ -161,7 +161,7 @@ Shape unfolded(const Shape& shape) {
   return matrix;
 }
 
-// From [output channels, inputs, kernel...] to the order of the rows of that matrix.
+// Permutes [output channels, inputs, kernel...] to the order of the rows of that matrix.
 Weights unfolded(Weights weights, const Shape& shape) {
   const auto inputs = static_cast<size_t>(shape.inputs);
   const auto filter = static_cast<size_t>(shape.filter()), taps = filter / inputs;

@@ -63,7 +63,7 @@ class FrameStep final : public Step {
     for (size_t i = 0; i < count; ++i) to[i] = from[y * count + i] ^ shift_;
   }
 
-  // As many channels at a time as fill a vector.
+  // Transposes as many channels at a time as fill a vector.
   void transpose_row(const uint8_t* from, uint8_t* to) const {
     constexpr size_t kBlock = 16;
     const size_t plane = rows() * columns();

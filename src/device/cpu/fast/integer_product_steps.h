@@ -21,7 +21,7 @@ std::unique_ptr<const Step> make_frame_step(const Shape& shape, bool is_channels
 // Copies what each window of a framed image holds into a row of a matrix.
 std::unique_ptr<const Step> make_unfold_step(const Shape& shape, BufferId from, BufferId to);
 
-// What becomes of the sums, and by what.
+// The kind of result that the sums become, and the buffers that this takes.
 struct Completion {
   enum class Made { kFloats, kIntegers, kTransposedIntegers };
   Made made;

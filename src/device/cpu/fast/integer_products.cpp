@@ -1,4 +1,4 @@
-// Convolutions and matrix products of bytes, as one primitive: the library's convolution of UINT8
+// Convolutions and matrix products of bytes, as one primitive: oneDNN's convolution of UINT8
 // by INT8, with channels last. A matrix product is a convolution of one row of pixels by a kernel
 // of one tap.
 //
@@ -9,7 +9,7 @@
 // INT8 operands are shifted to UINT8, which is another zero point; the sum of w is known when the
 // weights are packed. The sum of x is one more output channel, whose weights are all 1, and needed
 // only where w - w0 does not fit into INT8. Padding counts as the zero point of x, so the image is
-// copied into a frame of it. Where all the library has is a kernel whose sums are not exact,
+// copied into a frame of it. Where all oneDNN has is a kernel whose sums are not exact,
 // windows are copied, too, each into a row of a matrix. So the results are those of the plain
 // kernel bit by bit.
 #include "device/cpu/fast/integer_products.h"

@@ -1,4 +1,4 @@
-// What the lowerings of products of integers tell those of their operands.
+// The layouts that the lowerings of products of integers want from those of their operands.
 #pragma once
 
 #include <optional>

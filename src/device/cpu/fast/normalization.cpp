@@ -1,4 +1,4 @@
-// Normalisations: of the last dimensions by the library, of channels and groups of channels by
+// Normalisations: of the last dimensions by oneDNN, of channels and groups of channels by
 // vector loops.
 #include <cmath>
 #include <memory>
@@ -19,7 +19,7 @@ using graph::kNoValue;
 using graph::ValueId;
 using PrimitiveDesc = dnnl::layer_normalization_forward::primitive_desc;
 
-// x as a matrix with what is normalised in its rows, in FP32: the library's kernel for BF16 is many
+// x as a matrix with what is normalised in its rows, in FP32: oneDNN's kernel for BF16 is many
 // times slower (oneDNN 2.6), as are kernels that run behind it.
 class LayerNorm {
  public:
@@ -99,7 +99,7 @@ class GroupNormStep final : public Step {
   void run_group(const float* x, float* y, const float* scale, const float* bias) const noexcept {
     const Moments moments = moments_of({x, groups_.size()});
     const double inverse = 1 / std::sqrt(moments.variance + epsilon_);
-    // Of the mean, what FP32 does not hold goes into the shift.
+    // The part of the mean that FP32 cannot hold goes into the shift.
     const auto centre = static_cast<float>(moments.mean);
     for (size_t part = 0; part < groups_.parts; ++part) {
       const double factor = inverse * scale[part];

@@ -203,7 +203,7 @@ bool is_inverse(const Builder& builder, const graph::Node& quantize, const graph
   return true;
 }
 
-// Those of integers of 8 or 16 bits and the zero point, which is 0 where there are no bytes of it.
+// The steps of integers of 8 or 16 bits. The zero point is 0 if `zero_point` is empty.
 std::optional<Steps> steps_of(DataType type, float step, std::span<const std::byte> zero_point) {
   if (!std::isnormal(step) || step < 0) return std::nullopt;
   std::optional<Steps> steps;
@@ -220,7 +220,7 @@ std::optional<Steps> steps_of(DataType type, float step, std::span<const std::by
   return steps;
 }
 
-// What a QuantizeLinear whose parameters are single constants rounds to.
+// The steps to which a QuantizeLinear rounds whose parameters are single constants.
 std::optional<Steps> constant_steps(const Builder& builder, const FastNode& node) {
   if (is_per_index(node.view, kScale) || is_per_index(node.view, kZeroPoint)) return std::nullopt;
   const auto scale = constant_bytes(builder, node.node, kScale);
@@ -232,7 +232,7 @@ std::optional<Steps> constant_steps(const Builder& builder, const FastNode& node
   return steps_of(builder.value(node.node.outputs[0]).type, step, zero_point);
 }
 
-// Where all that reads the integers turns them back, they need not be stored: one step makes the
+// If all readers of the integers dequantise them, they need not be stored: one step makes the
 // results of the DequantizeLinear nodes, whose own lowering then finds them made.
 Result<bool> lower_round_trip(Builder& builder, const FastNode& node) {
   const ValueId x = node.input(0), integers = node.node.outputs[0];

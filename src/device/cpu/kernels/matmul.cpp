@@ -36,7 +36,7 @@ class Lowering {
   }
 
  private:
-  // What can be done by the primitive is; the rest is left to finish().
+  // Fuses what the primitive can compute into its attributes. The rest is left to finish().
   dnnl::primitive_attr take_attributes() {
     dnnl::primitive_attr attributes = make_attributes();
     dnnl::post_ops post_ops;
@@ -89,7 +89,7 @@ class Lowering {
     return {};
   }
 
-  // Whether the bias is one the library adds: an entry per column, and before alpha is applied.
+  // Whether the bias is one that oneDNN adds: an entry per column, and before alpha is applied.
   bool is_column_bias(int64_t columns) const {
     if (bias_ == kNoValue || op_.alpha != 1) return false;
     const Dims dims = builder_.dims(bias_);

@@ -15,7 +15,7 @@ namespace millrace::device::cpu::kernels {
 // program has helpers where it has steps with parts.
 void run_parts(const RunState& state, uint32_t count, queue::Team::Chunk part, void* work) noexcept;
 
-// Of as many parts as there are chunks at most: how many to make where each has scratch of its own.
+// The number of parts, at most one per chunk, of a step whose parts have scratch of their own each.
 // Every lane has memory for all parts of a job, so that it grows with the square of the lanes.
 constexpr uint32_t parts_with_scratch(uint32_t chunks, size_t bytes_each) noexcept {
   constexpr size_t kMostBytes = size_t{8} << 20;

@@ -1,4 +1,4 @@
-// What the kernels have in common when they make primitives.
+// Common code of the kernels that make primitives.
 #pragma once
 
 #include <initializer_list>
@@ -51,11 +51,11 @@ auto choose(const std::vector<Option>& options, Make make) {
   return chosen;
 }
 
-// The library's elementwise function for `function`; none where it has none with the same meaning.
+// oneDNN's elementwise function for `function`; none where it has none with the same meaning.
 std::optional<Eltwise> eltwise_of(const graph::Activation& function);
 
 // Lowers a node that applies `eltwise` to its first operand, in the layout in which that lies;
-// false, with nothing added, where the library has no such primitive.
+// false, with nothing added, where oneDNN has no such primitive.
 Result<bool> lower_eltwise(Builder& builder, const graph::Node& node, const Eltwise& eltwise);
 
 // Appends `function` to what a primitive does to its result. False when that needs a step of its

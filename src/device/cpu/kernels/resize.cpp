@@ -1,4 +1,4 @@
-// Resize: the library's resampling where it agrees with the coordinates asked for; else a copy by
+// Resize: oneDNN's resampling where it agrees with the coordinates asked for; else a copy by
 // looked-up indices (nearest) or interpolation along one dimension after the other (linear).
 #include <algorithm>
 #include <cmath>
@@ -26,7 +26,7 @@ struct Axis {
   graph::Fraction scale;  // the ratio to / from, as the model states it
 };
 
-// Where output index `i` lies in the input.
+// Returns the position in the input that output index `i` is computed from.
 graph::Position source_of(CoordinateMode mode, const Axis& axis, int64_t i) {
   switch (mode) {
     case CoordinateMode::kAsymmetric:
@@ -49,7 +49,7 @@ std::vector<int64_t> nearest_indices(const Resize& op, const Axis& axis) {
   return indices;
 }
 
-// The library takes the input element whose cell holds the centre of the output element.
+// oneDNN takes the input element whose cell holds the centre of the output element.
 bool is_library_nearest(const Resize& op, const Axis& axis) {
   const std::vector<int64_t> indices = nearest_indices(op, axis);
   for (int64_t i = 0; i < axis.to; ++i) {
@@ -61,7 +61,7 @@ bool is_library_nearest(const Resize& op, const Axis& axis) {
   return true;
 }
 
-// The library's linear resampling has half-pixel coordinates and the exact ratio of the sizes.
+// oneDNN's linear resampling has half-pixel coordinates and the exact ratio of the sizes.
 bool is_library_linear(const Resize& op, const Axis& axis) {
   if (axis.from == axis.to) return true;
   const bool half_pixel = op.coordinates == CoordinateMode::kHalfPixel ||
@@ -92,7 +92,7 @@ bool is_library_resize(const Resize& op, const std::vector<Axis>& axes) {
   });
 }
 
-// False when the library has no fast kernel.
+// Returns false if oneDNN has no fast kernel.
 Result<bool> add_library_resize(Builder& builder, const Node& node, const Resize& op) {
   const ValueId x = node.input(0), y = node.outputs[0];
   MILLRACE_ASSIGN_OR_RETURN(const Operand now, builder.current(x));

@@ -11,7 +11,7 @@ namespace millrace::device::cpu::kernels {
 // to use them, which it is asked once. Thread-safe.
 bool may_use_tiles();
 
-// What a tile holds at most.
+// The largest number of rows of a tile, and the largest size of a row.
 inline constexpr size_t kTileRows = 16, kTileRowBytes = 64;
 
 // The sizes of all tiles, in memory as the processor reads them.

@@ -1,5 +1,5 @@
-// What stands in libdnnl's tables for functions of OpenMP (openmp.h): for steps that call the
-// library from chunks of their own, and for tests.
+// The functions that replace those of OpenMP in libdnnl's tables (openmp.h): for steps that call
+// oneDNN from chunks of their own, and for tests.
 #pragma once
 
 namespace millrace::device::cpu::openmp {

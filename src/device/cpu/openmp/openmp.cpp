@@ -10,8 +10,8 @@
 #include "device/cpu/openmp/calls.h"
 #include "device/cpu/reserve/imports.h"
 
-// Of the OpenMP runtime that libdnnl is built with, libgomp; declared here because the omp.h that a
-// compiler finds may belong to another runtime.
+// Functions of libgomp, the OpenMP runtime that libdnnl is built with. They are declared here since
+// the omp.h that a compiler finds may belong to another runtime.
 extern "C" {
 void GOMP_parallel(void (*function)(void*), void* data, unsigned threads, unsigned flags);
 void GOMP_barrier(void);
@@ -25,7 +25,7 @@ void omp_set_num_threads(int threads);
 namespace millrace::device::cpu {
 namespace {
 
-// What a thread of a region runs, and what it is told.
+// A parallel region: the function that its threads run, and the state that they share.
 struct Region {
   void (*function)(void*);
   void* data;
@@ -35,7 +35,7 @@ struct Region {
   std::atomic<bool> raised_invalid{false};  // whether a thread of the region has raised the flag
 };
 
-// What OpenMP is on the calling thread.
+// The OpenMP state of the calling thread.
 struct ThreadState {
   uint32_t max_threads = 0;  // 0: what the OpenMP runtime says, to which all calls go
   queue::LaneId leader = 0;

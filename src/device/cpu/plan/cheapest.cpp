@@ -85,7 +85,7 @@ class Elimination {
     return size;
   }
 
-  // Where in its table the factor has its cost for answer_.
+  // Index in the factor's table of the cost of answer_.
   size_t index(const Factor& factor) const {
     size_t index = 0;
     for (const uint32_t variable : factor.scope)
@@ -136,7 +136,7 @@ class Elimination {
     decisions_.emplace_back(variable, std::move(decision));
   }
 
-  // What it costs its neighbours becomes costs of their own.
+  // Takes the cheapest option by itself. Its costs beside its neighbours become costs of their own.
   void decide_alone(uint32_t variable) {
     std::vector<uint64_t> own = own_[variable];
     const std::vector<Factor> factors = take_factors(variable);

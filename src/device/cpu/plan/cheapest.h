@@ -7,7 +7,7 @@
 
 namespace millrace::device::cpu::plan {
 
-// What the options of variable `b` cost beside those of variable `a`, which differs from `b`.
+// Costs of the options of variable `b` beside those of variable `a`, which differs from `b`.
 struct Between {
   uint32_t a = 0, b = 0;
   std::vector<uint64_t> costs;  // [option of a][option of b]

@@ -1,6 +1,6 @@
 // Form: one way to make the step of a convolution, by the layout of its images and the algorithm.
-// Which form is the fastest depends on the processor and on the neighbours, since images that lie
-// in another layout are reordered.
+// The fastest form depends on the processor and on the neighbours, since images that lie in another
+// layout are reordered.
 #pragma once
 
 #include <array>
@@ -15,9 +15,9 @@ namespace millrace::device::cpu::plan {
 enum class Form : uint8_t {
   kBlocked,       // channels in blocks
   kChannelsLast,  // channels innermost
-  kLibrary,       // the layouts that the library likes best
+  kLibrary,       // the layouts that oneDNN prefers
   kWinograd,      // channels in blocks, by Winograd's algorithm (kernels/winograd)
-  // In one step with the depthwise convolution behind it, or the one of one pixel before it
+  // In one step with the depthwise convolution behind it, or the 1x1 convolution before it
   // (kernels/separable). Channels are as in the usual form of the type.
   kSeparable,
 };
@@ -26,7 +26,7 @@ inline constexpr std::array kForms{Form::kBlocked, Form::kChannelsLast, Form::kL
 
 // "blocked", "channels-last", "library", "winograd", "separable"
 const char* name_of(Form form) noexcept;
-// Whether the form is a kernel of the device's own, not a primitive of the library.
+// Whether the form is a kernel of the device's own, not a primitive of oneDNN.
 bool is_own(Form form) noexcept;
 // Whether kernels of our own may take images whose channels lie innermost in this form.
 bool is_innermost(Form form) noexcept;

@@ -15,7 +15,7 @@ namespace {
 using graph::kNoValue;
 using graph::ValueId;
 
-// Those of another precision have their usual form, and read copies.
+// True for NPU nodes in the program's type. Others have their usual form, and read copies.
 bool is_in_type(const graph::Node& node, const graph::Partition& partition) {
   return partition.kind == graph::PartitionKind::kNpu && !node.precision;
 }
@@ -96,7 +96,7 @@ class Description {
       if (id != kNoValue) read_plain(id);
   }
 
-  // False where there is nothing to choose for it.
+  // Returns false if there is nothing to choose for it.
   bool add_convolution(uint32_t index, const graph::Partition& partition) {
     const graph::Node& node = graph_.nodes[index];
     const kernels::Convolution convolution(graph_, node, std::get<graph::Conv>(node.op), type_);
@@ -125,7 +125,7 @@ class Description {
   // The form of a convolution that is a step of its own.
   Form alone(Form form) const { return form == Form::kSeparable ? usual_form(type_) : form; }
 
-  // None where not all is known that decides: with a rule, the time of its form.
+  // Returns nothing if not all is known that decides: with a rule, the time of its form.
   std::optional<std::vector<Candidate>> known(uint32_t index,
                                               const kernels::Convolution& convolution) {
     std::optional<std::vector<Candidate>> candidates = times_.candidates(convolution, lanes_);
@@ -185,7 +185,7 @@ class Description {
     is_between_[graph_.nodes[index].outputs[0]] = true;
   }
 
-  // Of the value from the one candidate to the other.
+  // The cost of moving the value from the one candidate to the other.
   uint64_t cost(ValueId id, const Candidate& from, const Candidate& to,
                 std::string Candidate::*layout) {
     const bool is_begun = from.form == Form::kSeparable, is_ended = to.form == Form::kSeparable;

@@ -16,15 +16,15 @@ namespace millrace::device::cpu::plan {
 struct Network {
   std::vector<uint32_t> nodes;                     // by variable: the convolution
   std::vector<std::vector<Candidate>> candidates;  // by variable
-  // By variable: that of the convolution before it, where the two could be one step.
+  // By variable: the variable of the convolution before it, where the two could be one step.
   std::vector<std::optional<uint32_t>> begun_by;
   Problem problem;  // an option for each candidate
 };
 
-// What is done where times say nothing.
+// The rule that decides where times say nothing.
 struct Rule {
   std::vector<Form> forms;  // by node
-  // Other forms than these count for so much more than their times, which are those of other
+  // Other forms than these are charged this much more than their times, which are those of other
   // convolutions on another processor.
   uint32_t percent_more = 0;
   uint32_t percent_more_than_step = 0;  // instead, where the rule is one step for two
@@ -39,11 +39,11 @@ struct Rule {
 bool is_planned(const graph::Graph& graph, const graph::Node& node,
                 const graph::Partition& partition);
 
-// Of the convolutions that NPU partitions compute in `type`; quantised ones are left out, since
-// they have layouts of their own, and so are those without a choice of kernels. As many lanes take
-// part in an operator as `division` divides it among. With a rule, which may be null, a convolution
-// that `times` does not know has the form of the rule only. None where a time is unknown that is
-// needed.
+// Describes the convolutions that NPU partitions compute in `type`. Quantised ones are left out,
+// since they have layouts of their own, and so are those without a choice of kernels. As many lanes
+// take part in an operator as `division` divides it among. With a rule, which may be null, a
+// convolution that `times` does not know has the form of the rule only. Returns nothing if a time
+// that is needed is unknown.
 //
 // A convolution that one step could compute together with the depthwise one behind it has
 // kSeparable among its candidates, with the time of both; the other has it, too, without a time. In

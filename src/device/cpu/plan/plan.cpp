@@ -30,10 +30,10 @@ namespace {
 
 constexpr const char* kRecord = "MILLRACE_TUNING";
 constexpr const char* kMeasure = "MILLRACE_TUNE";
-// By these words `millrace tune` knows the steps that a record has decided.
+// The words by which `millrace tune` knows the steps that a record has decided.
 constexpr const char* kMeasuredHere = "measured here";
 
-// Whether the convolution is between many channels of an image so small that the library's kernels
+// Whether the convolution is between many channels of an image so small that oneDNN's kernels
 // on blocks run short of elements. One that would have a larger image reordered, for a single
 // product with each element, is not.
 bool is_narrow(const kernels::Convolution& convolution) {
@@ -55,7 +55,7 @@ Form usual_form_of(const graph::Graph& graph, const graph::Node& node, ElementTy
   return usual_form(type);
 }
 
-// What the node computes in, in a model of `type`.
+// The type that the node computes in, in a model of `type`.
 ElementType type_of(const graph::Node& node, const graph::Partition& partition, ElementType type) {
   if (partition.kind != graph::PartitionKind::kNpu) return ElementType::f32;
   if (!node.precision) return type;
@@ -118,7 +118,7 @@ std::string measured_reason(const Network& network, size_t variable, Form chosen
                      kMeasuredHere, times_of(network, variable, chosen));
 }
 
-// Where the table does not know how long the form takes that was chosen.
+// The reason if the table has no time for the form that was chosen.
 std::string untimed_reason(Form chosen, const char* table) {
   return fmt::format(
       "{} by rule: the table of {} has no such {}", name_of(chosen), table,
@@ -190,7 +190,7 @@ Plan plan_by_rule(const graph::CompiledModel& model, const Rule& rule, const std
   return plan;
 }
 
-// Where nothing was measured on this processor.
+// The plan if nothing was measured on this processor.
 Plan shipped_plan(const graph::CompiledModel& model, ElementType type, const Division& division) {
   const Rule rule = usual_rule(model, type);
   const std::optional<UsedTable> used =
@@ -206,7 +206,7 @@ Plan shipped_plan(const graph::CompiledModel& model, ElementType type, const Div
   });
 }
 
-// Empty where there is no such file.
+// Returns an empty record if there is no such file.
 Result<Record> read_record(const std::string& path) {
   std::error_code error;
   const std::filesystem::file_status found = std::filesystem::status(path, error);

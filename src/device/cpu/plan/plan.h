@@ -32,8 +32,8 @@ struct Plan {
 Plan make_plan(const graph::CompiledModel& model, ElementType type, const Division& division,
                const dnnl::engine& engine);
 
-// What times depend on besides the operator and the lanes that take part in it: the processor and
-// the library.
+// Identifies all that times depend on besides the operator and the lanes that take part in it: the
+// processor, and oneDNN with the device's own kernels.
 std::string fingerprint();
 
 }  // namespace millrace::device::cpu::plan

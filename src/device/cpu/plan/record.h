@@ -29,7 +29,7 @@
 
 namespace millrace::device::cpu::plan {
 
-// A form of a convolution: the layouts of its images ("acdb", "aBcd16b"), the kernel as the library
+// A form of a convolution: the layouts of its images ("acdb", "aBcd16b"), the kernel as oneDNN
 // calls it, and how long it takes. A record has those with a time only.
 struct Candidate {
   Form form = Form::kBlocked;

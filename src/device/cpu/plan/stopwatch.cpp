@@ -79,7 +79,7 @@ uint64_t least_time(const dnnl::primitive& primitive, const Operands& operands,
   });
 }
 
-// Of one image, of T.
+// Times the separable step on one image of elements T.
 template <class T>
 uint64_t time_separable_of(const kernels::separable::Geometry& g, const dnnl::engine& engine,
                            const RunState& state, uint32_t threads) {

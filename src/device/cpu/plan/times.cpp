@@ -134,7 +134,7 @@ std::vector<MeasuredTimes::Untimed> MeasuredTimes::enumerate(const Convolution& 
   };
   const bool has_loops = kernels::depthwise::can_compute(convolution);
   for (const Form form : {Form::kBlocked, Form::kChannelsLast, Form::kLibrary}) {
-    // The loops run in place of the library's kernel, also where it chooses the layout.
+    // The loops run in place of oneDNN's kernel, also where it chooses the layout.
     if (has_loops && form != Form::kBlocked) continue;
     try {
       add_primitive(convolution, form, found);

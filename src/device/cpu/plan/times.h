@@ -22,15 +22,15 @@ std::string layout_name(const Desc& desc);
 class Times {
  public:
   virtual ~Times() = default;
-  // None where nothing is known of the convolution. Empty where it has no kernel but one that
+  // Returns none if nothing is known of the convolution. Empty where it has no kernel but one that
   // exists for completeness only, so that there is nothing to choose.
   virtual std::optional<std::vector<Candidate>> candidates(const kernels::Convolution& convolution,
                                                            uint32_t lanes) = 0;
-  // Of a convolution of one pixel and the depthwise one behind it as one step (kSeparable); none
-  // where nothing is known of it. Requirement: separable::partner_of() has found them.
+  // The candidate for a 1x1 convolution and the depthwise one behind it as one step (kSeparable);
+  // none if nothing is known of it. Requirement: separable::partner_of() has found them.
   virtual std::optional<Candidate> pair(const kernels::Convolution& pointwise,
                                         const kernels::Convolution& depthwise, uint32_t lanes) = 0;
-  // Nanoseconds from one layout to the other; none where that is unknown.
+  // Nanoseconds from one layout to the other, or none if that is unknown.
   virtual std::optional<uint64_t> move(const Dims& dims, ElementType type, const std::string& from,
                                        const std::string& to, uint32_t lanes) = 0;
 };
@@ -45,7 +45,7 @@ class RecordedTimes final : public Times {
                                 const kernels::Convolution& depthwise, uint32_t lanes) override;
   std::optional<uint64_t> move(const Dims& dims, ElementType type, const std::string& from,
                                const std::string& to, uint32_t lanes) override;
-  // What a time was needed for that the record does not have, for messages; empty where it has all.
+  // Names what the record lacks of the times that were needed, for messages; empty if it has all.
   const std::string& missing() const noexcept { return missing_; }
 
  private:

@@ -1,6 +1,6 @@
 // RankMembership: the place of a program among the ranks that run a model together.
 //
-// What keeps the ranks in step: jobs run one at a time and in the same order on every rank, and a
+// It keeps the ranks in step: jobs run one at a time and in the same order on every rank, and a
 // rank on which one did not come to its end takes part in no further collective. Otherwise its next
 // job would exchange data with another job of the other ranks.
 //

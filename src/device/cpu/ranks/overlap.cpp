@@ -27,7 +27,7 @@ void overlap_collectives(std::vector<ProgramStep>& steps, BufferTable& buffers) 
     const auto user = std::find_if(first, steps.end(), [&](const ProgramStep& later) {
       return uses_memory_of(*later.step, memory, buffers);
     });
-    // What comes behind a collective that is not begun waits for it.
+    // Steps behind a collective that is not begun wait for it.
     const bool is_alone = std::all_of(
         first, user, [](const ProgramStep& between) { return between.step->waits_for_ranks(); });
     if (is_alone) {

@@ -1,4 +1,4 @@
-// Which collectives of a program run beside the steps behind them.
+// Finds the collectives of a program that run beside the steps behind them.
 #pragma once
 
 #include <vector>

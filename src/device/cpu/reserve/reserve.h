@@ -18,10 +18,10 @@
 
 namespace millrace::device::cpu::reserve {
 
-// What one call that makes a primitive may need: descriptors and generated code.
+// Memory that one call that makes a primitive may need: descriptors and generated code.
 inline constexpr size_t kForMaking = size_t{24} << 20;
-// What the calls that run primitives on all lanes at one time need: oneDNN allocates a few hundred
-// bytes for each and frees them before it returns.
+// Memory that the calls that run primitives on all lanes at one time need: oneDNN allocates a few
+// hundred bytes for each and frees them before it returns.
 inline constexpr size_t kForRunning = size_t{1} << 20;
 
 // Replaces the functions if this library was loaded before the kernel libraries; else that has

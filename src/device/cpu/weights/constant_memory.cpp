@@ -44,8 +44,8 @@ void ConstantMemory::add_block(size_t least_bytes) {
   const bool is_large = bytes >= kHugePage;
   const std::align_val_t alignment{is_large ? kHugePage : kPage};
   Block block(static_cast<std::byte*>(::operator new(bytes, alignment)), {alignment});
-  // What fills no huge page at the end of the block stays in small ones. Where the system grants no
-  // huge pages, nothing is lost but time.
+  // The end of the block that fills no huge page stays in small ones. If the system grants no huge
+  // pages, nothing is lost but time.
   if (is_large)
     static_cast<void>(::madvise(block.get(), bytes / kHugePage * kHugePage, MADV_HUGEPAGE));
   blocks_.push_back(std::move(block));

@@ -16,7 +16,7 @@ namespace millrace::device::cpu {
 
 class ConstantMemory {
  public:
-  // Where a constant of that size begins is a multiple of this.
+  // The alignment of a constant of that size.
   static size_t alignment_of(size_t bytes) noexcept;
   // Room for a constant of that size, aligned for any kernel, with undefined content. It is freed
   // with this object, wherever that is moved to. Throws std::bad_alloc.

@@ -7,7 +7,7 @@
 
 namespace millrace::device::cpu {
 
-// Of a constant that is floating point or quantised, in the order in which the model has them.
+// Returns the numbers of a floating point or quantised constant, in the order of the model.
 std::vector<float> constant_numbers(const graph::Value& constant);
 
 }  // namespace millrace::device::cpu

@@ -41,7 +41,7 @@ struct PackedOrigin {
 // Returns the XXH3-128 hash.
 PackedHash packed_hash(std::string_view all);
 
-// The bytes in front of so many constants.
+// Size of what precedes so many constants, in bytes.
 size_t packed_head_bytes(size_t constants);
 // Requirement: `head` has packed_head_bytes(checksums.size()) bytes.
 void write_packed_head(std::span<std::byte> head, const PackedOrigin& origin,
@@ -59,7 +59,7 @@ std::string packed_path(const std::string& folder, const PackedOrigin& origin);
 Result<std::shared_ptr<const model::MappedFile>> open_packed(const std::string& path,
                                                              const PackedOrigin& origin,
                                                              size_t constants, size_t bytes);
-// Of a constant of a file that is open.
+// Returns the checksum of a constant of a file that is open.
 uint64_t packed_checksum(const model::MappedFile& file, size_t constant);
 
 }  // namespace millrace::device::cpu

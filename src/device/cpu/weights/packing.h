@@ -27,7 +27,7 @@
 
 namespace millrace::device::cpu {
 
-// A form for constants that is no layout of the library's.
+// A form for constants that is no layout of oneDNN.
 struct Arrangement {
   std::string identity;  // the same for the same form
   size_t bytes = 0;
@@ -38,7 +38,7 @@ struct Arrangement {
 class Packing {
  public:
   // `buffer` is to hold the elements of the constant, which lie as `from` says, in the layout `to`.
-  // Where `from` is of FP32 and the constant is not, its elements are taken as numbers. The
+  // If `from` is of FP32 and the constant is not, its elements are taken as numbers. The
   // constant stays where it is until run() has returned.
   void add(const graph::Value& constant, const Desc& from, const Desc& to, BufferId buffer);
   // The same for elements that are taken as numbers, and brought into a form of their own.
@@ -54,7 +54,7 @@ class Packing {
  private:
   struct Item {
     const graph::Value* constant;
-    Desc from, to;            // of the library's,
+    Desc from, to;            // of oneDNN,
     Arrangement arrangement;  // or, with a function, this
     BufferId buffer;
     size_t offset;  // in the block
@@ -67,7 +67,7 @@ class Packing {
   Status for_each(queue::Lanes& lanes, const std::function<Status(size_t)>& work) const;
   Status find_or_keep(const std::string& folder, queue::Lanes& lanes, const dnnl::engine& engine,
                       ConstantMemory& constants, BufferLayout& layout);
-  // By the checksums that the archive states, where it does, or by those of the bytes.
+  // Takes the checksums that the archive states, where it does, or those of the bytes.
   Result<PackedOrigin> origin(queue::Lanes& lanes, bool as_stated) const;
   Status map(queue::Lanes& lanes, const PackedOrigin& origin, const std::string& path);
   Status pack(queue::Lanes& lanes, const dnnl::engine& engine, std::byte* block) const;

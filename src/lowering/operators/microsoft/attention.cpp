@@ -23,7 +23,7 @@ struct Lengths {
   int64_t batch = 0, queries = 0, past = 0, keys = 0;  // keys: past ones included
 };
 
-// What is added to scores that do not count: FLOAT32 1 and 0 become 0 and the filter value.
+// Returns the additive mask: FLOAT32 1 and 0 in `kept` become 0 and the filter value.
 Result<ValueId> penalty_of(NodeImport& node, ValueId kept, Dims shape) {
   const float filter = node.float_attribute("mask_filter_value", -10000);
   MILLRACE_ASSIGN_OR_RETURN(kept, node.reshape(kept, std::move(shape)));
@@ -186,7 +186,7 @@ Result<int64_t> heads_of(NodeImport& node) {
   return heads;
 }
 
-// Which operands hold what, all of them optional.
+// Positions of the optional operands.
 struct Places {
   size_t mask, past, bias;
 };
@@ -217,8 +217,8 @@ Result<ValueId> attend_projected(NodeImport& node, ValueId all, int64_t count,
   return attend(node, heads, added);
 }
 
-// Of MultiHeadAttention: an operand of three dimensions with its share of the bias, or one of four
-// whose heads are apart already.
+// Splits an operand of MultiHeadAttention into heads: one of rank 3 gets its share of the bias
+// first, one of rank 4 has separate heads already.
 Result<ValueId> biased_heads(NodeImport& node, size_t operand, int64_t bias_begin, int64_t heads) {
   ValueId x = node.operand(operand);
   const size_t rank = node.shape(operand).size();

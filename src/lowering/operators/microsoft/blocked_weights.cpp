@@ -152,7 +152,7 @@ struct Table {
   Dims shape;
   int64_t bits = 8, block = 128, blocks = 0;  // bits: 8 where each number has a byte
   bool is_signed = false;
-  float zero = 0;  // where no zero points are given
+  float zero = 0;  // used if no zero points are given
   int64_t outer = 1, size = 1, inner = 1;
 };
 

@@ -35,7 +35,7 @@ Status check_variant(NodeImport& node) {
   return {};
 }
 
-// Where sequences of a batch go on, all have the same past.
+// If the sequences of a batch are continued, all need a past of the same length.
 Status check_lengths(NodeImport& node, const Sizes& sizes) {
   if (sizes.batch == 1 || sizes.past() == 0) return {};
   MILLRACE_ASSIGN_OR_RETURN(const Dims lengths, node.constant_ints(kLengths));

@@ -1,5 +1,5 @@
-// What the forms of attention have in common: queries, keys and values are [batch, heads, length,
-// size of a head] where they meet.
+// Common parts of the forms of attention: queries, keys and values are [batch, heads, length, size
+// of a head] where they meet.
 #pragma once
 
 #include "lowering/operators/node_import.h"
@@ -19,8 +19,8 @@ Result<ValueId> join_heads(NodeImport& node, ValueId x);
 // `x` behind what earlier calls left: [batch, heads, past, size].
 Result<ValueId> append_to_past(NodeImport& node, ValueId past, ValueId x);
 
-// What is added to the scores, [queries, keys], of queries that come behind `past` keys: no query
-// sees a later key, nor one that lies `window` or more before it, where that is not negative.
+// Returns the additive mask, [queries, keys], for queries that follow `past` keys: no query sees a
+// later key, nor, if `window` is not negative, one that is `window` or more before it.
 Result<ValueId> penalty_of_keys_out_of_sight(NodeImport& node, int64_t queries, int64_t past,
                                              int64_t keys, int64_t window);
 

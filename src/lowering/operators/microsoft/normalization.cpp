@@ -16,7 +16,7 @@ using graph::BinaryKind;
 using graph::Dims;
 using tensor::DataType;
 
-constexpr float kEpsilon = 1e-12f;  // where the node states none
+constexpr float kEpsilon = 1e-12f;  // used if the node states none
 
 // input + skip + bias, the last of which is operand `bias`, where it is there.
 Result<ValueId> sum_with_skip(NodeImport& node, size_t bias) {

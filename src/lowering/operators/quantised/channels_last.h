@@ -14,7 +14,7 @@ bool has_channels_last(NodeImport& node);
 Result<ValueId> channels_to_front(NodeImport& node, ValueId x);
 Result<ValueId> channels_to_back(NodeImport& node, ValueId x);
 
-// What `function` makes of the image `x` with channels first, in the order that the node wants.
+// Applies `function` to the image `x` with channels first; returns the result in the node's order.
 template <class Function>
 Result<ValueId> with_channels_first(NodeImport& node, ValueId x, Function function) {
   if (!has_channels_last(node)) return function(x);

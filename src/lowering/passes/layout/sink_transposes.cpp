@@ -107,12 +107,12 @@ class Sinking {
   }
 
  private:
-  // What is moved before the Transposes of one permutation.
+  // A set of nodes that is moved before the Transposes of one permutation.
   struct Region {
     Dims permutation;
     std::set<Index> entries;  // the Transposes
     std::set<Index> nodes;
-    std::set<ValueId> results;  // of both
+    std::set<ValueId> results;  // results of both
   };
 
   void note_reader(Index index) {
@@ -128,7 +128,7 @@ class Sinking {
     editor_.set_inputs(index, std::move(inputs));
     note_reader(index);
   }
-  // What nothing reads any more would count as something to save.
+  // Erases a node whose result is no longer read, as it would count as something to save.
   void erase_unread(Index index) {
     // An entry that undoes a result of its own region has been erased already.
     if (editor_.erased(index)) return;
@@ -204,7 +204,7 @@ class Sinking {
 
   // Whether a reader of a result of the region needs it as it is.
   bool needs_order(Index reader, const Region& region) {
-    // What an entry reads is what moved nodes read in its place.
+    // Moved nodes will read the operand of an entry in place of its result.
     if (region.entries.contains(reader)) return true;
     if (region.nodes.contains(reader) || absorbing(editor_.node(reader), region.permutation))
       return false;
@@ -222,7 +222,7 @@ class Sinking {
            });
   }
 
-  // What need not be transposed any more, less what has to be now.
+  // The transposed elements and Transposes that are saved, less those that are newly needed.
   struct Savings {
     double elements = 0;
     int transposes = 0;

@@ -94,8 +94,8 @@ class Pass {
   }
 
   Editor editor_;
-  // Of the graph as it came: bypassed functions only bring readers to values that are no result of
-  // a function, or are read by the same ones.
+  // The readers in the original graph. Bypassed functions only add readers to values that are not
+  // the result of a function, or that are read by the same nodes.
   const std::vector<std::vector<uint32_t>> readers_;
 };
 

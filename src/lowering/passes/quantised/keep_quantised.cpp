@@ -75,7 +75,7 @@ class StoreResults {
   }
 
   Editor editor_;
-  // Of the graph as it came: readers change only of values that are stored already.
+  // The readers in the original graph, which change only for values that are stored already.
   const std::vector<std::vector<uint32_t>> readers_;
 };
 

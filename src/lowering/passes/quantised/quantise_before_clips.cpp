@@ -68,7 +68,7 @@ class Rewriter {
   }
 
   Editor editor_;
-  // Of the graph as it came: only operands change.
+  // The readers in the original graph. The pass changes only operands.
   const std::vector<std::vector<uint32_t>> readers_;
 };
 

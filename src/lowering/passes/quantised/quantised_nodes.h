@@ -1,4 +1,4 @@
-// What the passes on quantised values ask of nodes.
+// Queries about nodes that the passes on quantised values share.
 #pragma once
 
 #include <cstddef>
@@ -17,11 +17,11 @@ bool is_plainly_quantised(const graph::Value& value);
 // Whether each element of the output is an element of a data operand: then integers that are moved
 // stand for the same numbers as before. What a Pad adds is 0, which every quantisation has.
 bool only_moves(const graph::Operator& op);
-// The operands of a move that are moved, as opposed to indices: so many from the first on.
+// Number of leading operands of a move that are moved, as opposed to indices.
 size_t moved_operands(const graph::Node& node);
 
-// What the integers of operand `moved` stand for when a move has moved them. Nothing where its
-// parameters would not follow: those of an axis, of all moves but a Transpose.
+// Returns the quantisation of operand `moved` after the move. Nothing if its parameters would not
+// follow: those of an axis, for all moves but a Transpose.
 std::optional<graph::Quantisation> moved_quantisation(const graph::Operator& op,
                                                       const graph::Value& moved);
 

@@ -25,7 +25,7 @@ bool is_raw(const Value& value) {
   return is_byte(value.type) && !value.quantisation && !value.constant;
 }
 
-// What a Pad adds is no concern here: a number can be found for every integer.
+// The padding value of a Pad does not matter here: a number can be found for every integer.
 bool moves_integers(const graph::Operator& op) {
   return only_moves(op) || std::holds_alternative<graph::Pad>(op);
 }
@@ -84,7 +84,7 @@ class Groups {
   }
 
   std::vector<ValueId> parents_;
-  std::vector<State> states_;  // of the roots
+  std::vector<State> states_;  // states of the roots
 };
 
 class Recogniser {

@@ -132,7 +132,7 @@ class Recogniser {
     return std::nullopt;
   }
 
-  // Those of the chain below, which is no part of the attention, have added terms.
+  // Discards the terms that the chain below has added, since it is no part of the attention.
   std::optional<Scores> refuse() {
     added_.clear();
     return std::nullopt;
@@ -293,8 +293,8 @@ class Recogniser {
 
   Editor& editor_;
   const PassContext& context_;
-  std::vector<Index> parts_;        // of what is recognised now
-  std::vector<graph::Node> added_;  // that make its terms
+  std::vector<Index> parts_;        // nodes of the pattern that is matched now
+  std::vector<graph::Node> added_;  // nodes that make its terms
   bool keys_are_rows_ = false;
 };
 

@@ -142,8 +142,8 @@ class Matcher {
   Editor& editor_;
 };
 
-// What follows a normalisation: a scale, and then a shift, per element of the normalised
-// dimensions. kNoValue where there is none.
+// A normalisation with the scale and the shift that follow it, per element of the normalised
+// dimensions. kNoValue if there is none.
 struct Found {
   Normalised core;
   ValueId scale = graph::kNoValue, shift = graph::kNoValue;

@@ -11,7 +11,7 @@
 
 namespace millrace::nrt {
 
-// What `kind` counts: SDK 2.28 knew five kinds of units, later clients know three.
+// Kinds of units by their number `kind`: SDK 2.28 knew five of them, later clients know three.
 inline constexpr std::array kKindsOf228 = {UnitKind::kRead, UnitKind::kWrite, UnitKind::kOp,
                                            UnitKind::kCompute, UnitKind::kCollectives};
 inline constexpr std::array kKinds = {UnitKind::kOp, UnitKind::kCompute, UnitKind::kCollectives};

@@ -90,7 +90,7 @@ TEST_F(RecogniseAttention, TermsThatAllHeadsShareBecomeOne) {
   const Graph shared = with_two_terms({6, 6});
   EXPECT_THAT(operators_of(shared), Contains(kAttention));
   EXPECT_EQ(shared.values[shared.nodes.back().inputs[3]].shape, (Dims{2, 1, 6, 6}));
-  // As much work as with the scores themselves.
+  // Adding these terms is as much work as with the scores themselves.
   EXPECT_THAT(operators_of(with_two_terms({4, 6, 6})), Contains("Softmax"));
 }
 
@@ -106,7 +106,7 @@ class RecogniseMask : public RecogniseAttention {
     return maker.graph.add_constant("mask", tensor::DataType::kBoolean, std::move(shape),
                                     graph::Constant::of(elements));
   }
-  // Of scores and a number.
+  // A Where between scores and a number.
   ValueId where(ValueId mask, ValueId a, ValueId b) {
     graph::Value chosen = maker.graph.values[maker.graph.values[a].shape.empty() ? b : a];
     chosen.name = "chosen " + chosen.name;
@@ -140,7 +140,7 @@ TEST_F(RecogniseMask, WithAModerateNumberLeavesEveryRowAKey) {
   EXPECT_THAT(operators_of(recognised(product(softmax(unknown), values))), Contains("Softmax"));
 }
 
-// Of all that the test has made so far.
+// The number of attentions in all that the test has made so far.
 ptrdiff_t attentions_of(const Graph& graph) {
   return std::ranges::count(operators_of(graph), kAttention);
 }

@@ -28,7 +28,7 @@ class RecogniseNormalization : public ::testing::Test {
     return maker.unary(UnaryKind::kSqrt,
                        add(mean(squared(v), std::move(axes)), maker.number(epsilon)));
   }
-  // What PyTorch exports before scale and shift.
+  // The nodes that PyTorch exports before scale and shift.
   ValueId normalised() {
     const ValueId centred = sub(x, mean(x));
     return div(centred, deviation(centred));

@@ -43,7 +43,7 @@ Extents extents_of(const fallback::NodeView& view, bool rounds_state) {
           rounds_state};
 }
 
-// Where a number of a gate stands among the sums of a direction.
+// Position of a unit's number of a gate among the sums of a direction.
 size_t place_of(size_t gate, size_t unit) {
   return unit / kLstmBlock * kRow + gate * kLstmBlock + unit % kLstmBlock;
 }
@@ -64,7 +64,7 @@ struct Buffers {
 
 class LstmSequenceStep final : public Step {
  public:
-  // In one part, or in one for each direction.
+  // The step runs in one part, or in one for each direction.
   LstmSequenceStep(const Extents& extents, const Buffers& buffers, uint32_t chunks)
       : extents_(extents),
         buffers_(buffers),
@@ -136,7 +136,7 @@ class LstmSequenceStep final : public Step {
   const uint32_t parts_;
 };
 
-// By the dims of x and of the recurrence weights.
+// True if the loops suit the dims of x and of the recurrence weights.
 bool suits_loops(std::span<const int64_t> x, std::span<const int64_t> recurrence) {
   return x[1] == 1 && recurrence[2] >= static_cast<int64_t>(kLstmBlock);
 }
@@ -204,7 +204,7 @@ class Lowerer {
                 direction * extents_.sums() + place_of(gate, unit));
   }
 
-  // From [directions, gates * hidden, input] to [sums, input].
+  // Permutes [directions, gates * hidden, input] to [sums, input].
   std::vector<float> input_weights() const {
     const std::vector<float> from = builder_.constant_floats(node_.input(kWeights));
     std::vector<float> to(extents_.directions * extents_.sums() * extents_.input, 0);
@@ -214,7 +214,7 @@ class Lowerer {
     return to;
   }
 
-  // From [directions, 2 * gates * hidden] to [sums].
+  // Adds up [directions, 2 * gates * hidden] to [sums].
   std::vector<float> biases() const {
     std::vector<float> to(extents_.directions * extents_.sums(), 0);
     if (node_.input(kBias) == kNoValue) return to;
@@ -227,7 +227,7 @@ class Lowerer {
     return to;
   }
 
-  // From [directions, gates * hidden, hidden] to [directions, blocks, hidden, gates, units].
+  // Permutes [directions, gates * hidden, hidden] to [directions, blocks, hidden, gates, units].
   BufferId recurrence() {
     const std::vector<float> from = builder_.constant_floats(node_.input(kRecurrence));
     const size_t hidden = extents_.hidden;

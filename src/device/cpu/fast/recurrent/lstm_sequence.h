@@ -1,4 +1,4 @@
-// An LSTM over a single sequence, in FP32. The library computes it as products of matrices with one
+// An LSTM over a single sequence, in FP32. oneDNN computes it as products of matrices with one
 // row, for which it waits on every addition; here the weights are read as fast as the cache gives
 // them.
 #pragma once

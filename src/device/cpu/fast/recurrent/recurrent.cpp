@@ -1,4 +1,4 @@
-// LSTM, GRU and RNN by the library, in FP32, with constant weights; the LSTM of a single sequence
+// LSTM, GRU and RNN by oneDNN, in FP32, with constant weights; the LSTM of a single sequence
 // by loops of our own. Not covered, and left to the plain kernel: peepholes, clipping, other
 // activations than the default ones, sequences of different lengths or without steps, coupled
 // gates, and tensors with the batch first.
@@ -26,11 +26,11 @@ using graph::ValueId;
 constexpr size_t kX = 0, kWeights = 1, kRecurrence = 2, kBias = 3, kLengths = 4, kInitialH = 5,
                  kInitialC = 6, kPeepholes = 7;
 
-// What distinguishes the operators, and the two forms of GRU, for the library.
+// The differences between the operators, and between the two forms of GRU, for oneDNN.
 struct CellKind {
-  std::vector<size_t> gates;  // the library's gates, each by its position in the standard
-  // The library's biases: sums of the standard's, by position among those of the input and, behind
-  // them, those of the recurrence.
+  std::vector<size_t> gates;  // oneDNN's gates, each by its position in ONNX
+  // oneDNN's biases: sums of those of ONNX, by position among those of the input and, behind them,
+  // those of the recurrence.
   std::vector<std::vector<size_t>> biases;
   bool has_cell_state = false;
 };
@@ -169,7 +169,7 @@ class Cells {
     return arguments;
   }
 
-  // The library takes both states of an LSTM or none.
+  // oneDNN takes both states of an LSTM or none.
   Result<Operand> initial(size_t index, const Desc& desc) {
     if (node_.input(index) == kNoValue) {
       const auto count = desc.get_size() / sizeof(float);
@@ -179,7 +179,7 @@ class Cells {
     return Operand{state.buffer, desc};
   }
 
-  // From [directions, gates * hidden, columns] to [1, directions, columns, gates, hidden].
+  // Permutes [directions, gates * hidden, columns] to [1, directions, columns, gates, hidden].
   Operand weights(size_t index, const Desc& wanted) {
     const std::vector<float> from = builder_.constant_floats(node_.input(index));
     const size_t gates = kind_.gates.size(), hidden = static_cast<size_t>(extents_.hidden);
@@ -195,7 +195,7 @@ class Cells {
     return builder_.add_constant(wanted, to);
   }
 
-  // From [directions, 2 * gates * hidden].
+  // Makes oneDNN's biases from [directions, 2 * gates * hidden].
   Operand biases() {
     const size_t hidden = static_cast<size_t>(extents_.hidden);
     const auto directions = static_cast<size_t>(extents_.directions);
@@ -213,8 +213,8 @@ class Cells {
     return builder_.add_constant(descs().bias, to);
   }
 
-  // What the primitive writes: the node's own results, but for those whose dimensions lie in
-  // another order.
+  // The results that the primitive writes: the node's own ones, except for those whose dimensions
+  // lie in another order.
   struct Results {
     Operand sequence;               // as the primitive has it: both directions side by side
     std::vector<Operand> of_nodes;  // by number of the output
@@ -266,7 +266,7 @@ class Cells {
   const bool has_state_;
 };
 
-// The primitive that `make` gives; false where the library has none.
+// The primitive that `make` gives; false where oneDNN has none.
 template <class Primitive, class Make>
 Result<bool> lower_with(Cells& cells, Make&& make) {
   using PrimitiveDesc = typename Primitive::primitive_desc;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kChannelDim = 1;
 
-// Where the channels of an image lie, in elements.
+// Position of the channels of an image in memory, in elements.
 struct Place {
   size_t start, pixel_distance, channel_distance;
 };
@@ -42,7 +42,7 @@ std::optional<Place> place_of(const Desc& desc) {
                static_cast<size_t>((*strides)[kChannelDim])};
 }
 
-// What is moved, in elements of `element` bytes.
+// The channels to move, in elements of `element` bytes.
 struct Plan {
   size_t element;
   bool is_every_other, takes_second;
@@ -50,7 +50,7 @@ struct Plan {
   Pixels pixels;
 };
 
-// Nothing where the loops cannot move the image, or would read half a pair that is not there.
+// Returns nothing if the loops cannot move the image, or would read half a pair that is not there.
 std::optional<Plan> plan_for(const Operand& from, const Operand& to) {
   const auto from_place = place_of(from.desc), to_place = place_of(to.desc);
   const Dims dims = from.desc.dims();

@@ -10,7 +10,7 @@ namespace millrace::device::cpu::kernels::channels {
 
 // Moves an image to one that lies in the same way, pixel by pixel, or into a part of the channels
 // of one, divided into `chunks` at most. The first image may take every other channel of a wider
-// one. Null for other operands, for which the library's reorder is used.
+// one. Null for other operands, for which oneDNN's reorder is used.
 std::unique_ptr<const Step> reorder_step(const Operand& from, const Operand& to, uint32_t chunks);
 
 }  // namespace millrace::device::cpu::kernels::channels

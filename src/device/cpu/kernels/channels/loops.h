@@ -1,5 +1,5 @@
 // Images whose channels lie innermost, moved pixel by pixel: copied to a part of the channels of
-// another image, or every other channel taken out, as a shuffle of channels does. The library moves
+// another image, or every other channel taken out, as a shuffle of channels does. oneDNN moves
 // one element at a time where a pixel is not all that lies there. The instruction set is chosen
 // when a function is called.
 #pragma once
@@ -9,7 +9,7 @@
 
 namespace millrace::device::cpu::kernels::channels {
 
-// What a pixel takes at least, so that a vector is filled: others are not moved here.
+// Least size of a pixel, in bytes, so that it fills a vector. Smaller ones are not moved here.
 inline constexpr size_t kLeastBytes = 16;
 
 // Distances between pixels, and how much of each is moved, in elements.

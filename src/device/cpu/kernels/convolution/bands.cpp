@@ -46,7 +46,7 @@ Desc only(const Rows& rows, const Desc& image) {
   return channels_last_desc(dims, image.data_type());
 }
 
-// Where they begin, in bytes. Requirement: has_rows(image).
+// Offset of the first row, in bytes. Requirement: has_rows(image).
 size_t start_of(const Rows& rows, const Desc& image) {
   return image.get_size() / static_cast<size_t>(image.dims()[kRowDim]) *
          static_cast<size_t>(rows.first);
@@ -87,7 +87,7 @@ class BandsStep final : public Step {
     return ids;
   }
 
-  // As a region of OpenMP, not by run_parts(): the library asks for its thread in it.
+  // Runs as an OpenMP region, not by run_parts(): oneDNN asks for its thread in it.
   Status run(const RunState& state) const noexcept override {
     Whole whole{this, &state, {}, {}};
     openmp::parallel(run_part, &whole, static_cast<unsigned>(parts_.size()), 0);
@@ -130,7 +130,7 @@ class Bands {
            has_rows(x_) && has_rows(y_) && y_.dims()[kRowDim] >= count;
   }
 
-  // Null where a band consists of padding, or the library has no primitive of that kind for it.
+  // Returns null if a band consists of padding, or oneDNN has no primitive of that kind for it.
   // Requirement: is_possible().
   std::unique_ptr<const Step> make_step(const std::vector<Argument>& arguments) {
     const std::vector<Band> bands = all_bands();
@@ -141,7 +141,7 @@ class Bands {
     for (const Band& band : bands) {
       const size_t first = all.size();
       add_arguments(band, arguments, all);
-      // The library keeps primitives by the number of threads they are made for.
+      // oneDNN keeps primitives by the number of threads they are made for.
       dnnl::primitive primitive = builder_.for_one_thread([&]() -> dnnl::primitive {
         const PrimitiveDesc desc = describe(band);
         if (desc.get(/*allow_empty=*/true) == nullptr) return {};
@@ -169,7 +169,7 @@ class Bands {
     return bands;
   }
 
-  // Of the implementation that makes the whole, whose weights it shares.
+  // Makes a band by the implementation of the whole convolution, so that they share the weights.
   PrimitiveDesc describe(const Band& band) const {
     const std::string_view wanted = whole_.impl_info_str();
     Dims begin = op_.pads_begin, end = op_.pads_end;

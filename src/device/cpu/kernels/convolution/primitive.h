@@ -7,7 +7,7 @@
 
 namespace millrace::device::cpu::kernels {
 
-// What a Conv asks of the library.
+// The parameters of a Conv that its oneDNN primitive is made from.
 struct Convolution {
   // Computed in `type`; `op` is the node's, and must outlive this.
   Convolution(const graph::Graph& graph, const graph::Node& node, const graph::Conv& op,
@@ -21,7 +21,7 @@ struct Convolution {
   bool has_residual, has_slope;
 };
 
-// What the primitive itself does to its result; the rest follows as steps of their own.
+// Functions that the primitive itself applies to its result. The rest follows as separate steps.
 struct FusedFunctions {
   bool prelu = false;
   bool activation = false;
@@ -30,8 +30,8 @@ struct FusedFunctions {
 // Whether the activation of `op` can be one of FusedFunctions.
 bool can_fuse_activation(const graph::Conv& op);
 
-// Empty where the library has no such primitive; may throw dnnl::error, too. Requirement: the form
-// is not is_own().
+// The result is empty if oneDNN has no such primitive. May throw dnnl::error, too. Requirement: the
+// form is not is_own().
 dnnl::convolution_forward::primitive_desc make_convolution(const Convolution& convolution,
                                                            plan::Form form,
                                                            const FusedFunctions& fused,

@@ -15,7 +15,7 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// What is computed with a group of channels, two to each lane.
+// Vector operations on a group of channels, two channels to each lane.
 template <size_t kSize>
 struct Group {
   using Bits = hn::CappedTag<uint32_t, kSize / 2>;

@@ -1,7 +1,7 @@
 // Depthwise convolutions of BF16 images whose channels lie innermost: loops in vectors, which
 // multiply and add in FP32. The instruction set is chosen when they are called.
 //
-// There are no matrix instructions for them, and the library converts the pixels of each window
+// There are no matrix instructions for them, and oneDNN converts the pixels of each window
 // anew. Here a vector of pixels is split once into its even and its odd channels, and is used by
 // all of four windows that it is under.
 #pragma once
@@ -14,7 +14,7 @@
 namespace millrace::device::cpu::kernels::depthwise {
 
 // The groups are as large as vectors here. The size is 0 where there are fewer channels than a
-// vector holds: then the library is faster.
+// vector holds: then oneDNN is faster.
 Groups groups_of(size_t channels) noexcept;
 
 // From C order, [channels, each], to [groups][each][even channels, odd channels].

@@ -26,7 +26,7 @@ inline constexpr std::array<uint32_t, 4> kChannelsInnermost = {0, 2, 3, 1};
 
 // Whether the Conv is such a convolution, of an image of dimensions `x`.
 bool is_depthwise(const graph::Conv& op, const Dims& x, const Dims& weight);
-// Of one image of the batch. Requirement: is_depthwise().
+// Returns the geometry of one image of the batch. Requirement: is_depthwise().
 Geometry geometry_of(const graph::Conv& op, const Dims& x, const Dims& y);
 
 // Channels are computed in groups that follow each other, of `size` but for the last one: that has
@@ -59,11 +59,11 @@ struct Inside {
   size_t begin, end;
 };
 
-// What lies beside images: so many pixels that follow each other.
+// The number of consecutive pixels of padding that stand in for pixels beside an image.
 inline constexpr size_t kPaddingPixels = columns_under(4, 2);
 
-// Where the pixels under at most four windows of a row lie that are Inside: those of rows outside
-// the image at `padding`.
+// Addresses of the pixels under at most four windows of a row that are Inside. Those of rows
+// outside the image are at `padding`.
 template <class T>
 struct Pixels {
   Pixels(const Geometry& g, const T* image, const T* padding, size_t row, size_t column)
@@ -80,7 +80,7 @@ struct Pixels {
   size_t step;
 };
 
-// The same for windows anywhere, over so many columns.
+// The same for windows anywhere, over `kColumns` columns.
 template <class T, size_t kColumns = kTaps>
 struct EdgePixels {
   EdgePixels(const Geometry& g, const T* image, const T* padding, size_t row, size_t column) {

@@ -1,4 +1,4 @@
-// Unary: the library's elementwise primitives, and loops for the functions it does not have.
+// Unary: oneDNN's elementwise primitives, and loops for the functions it does not have.
 #include <algorithm>
 #include <cmath>
 #include <memory>

@@ -1,4 +1,4 @@
-// What makes one tensor of several, whatever their elements are.
+// Concatenation of several tensors into one, whatever their elements are.
 #pragma once
 
 #include <vector>

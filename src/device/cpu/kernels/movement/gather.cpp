@@ -94,7 +94,7 @@ std::optional<int64_t> constant_index(const Builder& builder, ValueId indices) {
   return std::nullopt;
 }
 
-// What a constant index selects, in the memory of `location`, where the layout can be cut there.
+// A view of the part that a constant index selects; nothing if the layout cannot be cut there.
 std::optional<Desc> selected(const Desc& desc, size_t axis, int64_t index, const Dims& result) {
   Dims dims = desc.dims(), offset(dims.size(), 0);
   offset[axis] = index < 0 ? index + dims[axis] : index;

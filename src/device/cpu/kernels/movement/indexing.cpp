@@ -11,13 +11,13 @@ namespace {
 
 using graph::ValueId;
 
-// The part of the memory of `location`, where the layout can be cut there.
+// A view of the part that the Slice selects; nothing if the layout cannot be cut there.
 std::optional<Desc> cut(const Desc& desc, const graph::Slice& op) {
   if (std::ranges::any_of(op.step, [](int64_t step) { return step != 1; })) return std::nullopt;
   return submemory(desc, op.size, op.begin);
 }
 
-// Where index `i` of a dimension of `size` lies that was padded by reflection, without the edge.
+// Source of index `i` in a dimension of `size` that is padded by reflection, without the edge.
 int64_t reflected(int64_t i, int64_t size) {
   if (size == 1) return 0;
   const int64_t period = 2 * (size - 1);

@@ -99,7 +99,7 @@ struct alignas(kTileRowBytes) Sums {
   float sums[kWindows][kBlock];
 };
 
-// Whose sums these are.
+// Position of the sums in the result.
 struct Place {
   size_t block = 0, row = 0, column = 0;
 };
@@ -111,7 +111,7 @@ HWY_INLINE void load_filters(const Geometry& g, const uint16_t* filters) {
   if (g.taps_y > 2) _tile_loadd(5, filters + 2 * apart, kTileRowBytes);
 }
 
-// The filters are loaded.
+// Requirement: the filters are loaded.
 HWY_INLINE void multiply(const Geometry& g, const Rows& rows, size_t column, Sums& result) {
   const size_t at = column * g.stride_x * kRoom, step = g.stride_x * kRoom * sizeof(uint16_t);
   _tile_zero(0);
@@ -137,7 +137,7 @@ HWY_INLINE void store(const Geometry& g, const Work& work, const Place& place, c
   const Vector least = hn::Set(f, work.least), most = hn::Set(f, work.most);
   uint16_t* to = work.result + (place.row * g.out_width + place.column) * g.channels_out + channel;
   for (size_t i = 0; i < kWindows; ++i, to += g.channels_out) {
-    // In this order no number stays no number.
+    // In this order a NaN stays a NaN.
     const Vector kept = hn::Min(most, hn::Max(least, hn::Add(hn::Load(f, sums.sums[i]), bias)));
     _mm256_mask_storeu_epi16(to, stored, (__m256i)_mm512_cvtneps_pbh(kept.raw));
   }

@@ -1,5 +1,5 @@
 // Convolutions of a BF16 picture, whose pixels have room for four channels, by the matrix
-// instructions (AMX). The library's kernels multiply three channels at a time, where a tile has
+// instructions (AMX). oneDNN's kernels multiply three channels at a time, where a tile has
 // room for 32 numbers: here it has a row of taps with all their channels, which lie one behind the
 // other in the picture, so that a tile of windows is loaded from it as it is.
 #pragma once
@@ -11,7 +11,7 @@ namespace millrace::device::cpu::kernels::picture {
 
 // Filters of more rows of taps do not stay in tiles.
 inline constexpr size_t kRoom = 4, kBlock = 16, kMostTapsY = 3, kMostTapsX = 8;
-// As many windows are computed together.
+// The number of windows that are computed together.
 inline constexpr size_t kWindows = 16;
 
 struct Geometry {
@@ -24,16 +24,16 @@ struct Geometry {
   size_t above, left;  // zeros around the picture
 
   size_t blocks() const { return (channels_out + kBlock - 1) / kBlock; }
-  // Of a row of the picture, with zeros around it.
+  // Size of a row of the picture, with zeros around it.
   size_t row_elements() const { return ((out_width - 1) * stride_x + taps_x) * kRoom; }
-  // Of the memory that each thread needs for itself: the rows under one of the result, and zeros.
+  // Size of the scratch memory of each thread: the rows under one of the result, and zeros.
   size_t scratch_elements() const { return (taps_y + 1) * row_elements(); }
-  // Of the filters of a block of channels for a row of taps, and of all.
+  // Size of the filters of a block of channels for a row of taps, and size of all filters.
   size_t filter_elements() const { return taps_x * kRoom * kBlock; }
   size_t all_filter_elements() const { return blocks() * taps_y * filter_elements(); }
 };
 
-// From [result channels, channels, taps, taps], in FP32.
+// Arranges filters [result channels, channels, taps, taps], in FP32.
 void arrange_filters(const Geometry& geometry, const float* from, uint16_t* to) noexcept;
 
 // Some rows of the result.

@@ -1,6 +1,6 @@
 // Pictures of pixels with room for a fourth channel, as they lie in HW views, to pixels of three or
 // to a plane for each channel: the first reorder of networks whose images have their channels
-// innermost, or in blocks. The library moves one element at a time. The instruction set is chosen
+// innermost, or in blocks. oneDNN moves one element at a time. The instruction set is chosen
 // when a function is called.
 #pragma once
 

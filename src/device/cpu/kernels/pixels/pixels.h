@@ -9,7 +9,7 @@
 namespace millrace::device::cpu::kernels::pixels {
 
 // Moves a picture of three channels from HCWNC4 to its channels innermost in BF16, to planes in
-// FP32, divided into `chunks` at most; null for other operands, for which the library's reorder is
+// FP32, divided into `chunks` at most; null for other operands, for which oneDNN's reorder is
 // used.
 std::unique_ptr<const Step> reorder_step(const Operand& from, const Operand& to, uint32_t chunks);
 

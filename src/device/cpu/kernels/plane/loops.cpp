@@ -56,7 +56,7 @@ HWY_INLINE Vector window(const Geometry& g, const Filter& filter, const Work<Num
     for (size_t x = 0; x < g.taps_x; ++x, ++tap)
       sum = hn::MulAdd(hn::LoadU(f, from + x), hn::Set(f, *tap), sum);
   }
-  // In this order no number stays no number.
+  // In this order a NaN stays a NaN.
   return hn::Min(hn::Set(f, filter.most), hn::Max(hn::Set(f, filter.least), sum));
 }
 

@@ -20,7 +20,7 @@ struct Geometry {
 
   // A row of the image with the zeros around it, and room for a vector at its end.
   size_t row_floats() const { return out_width + taps_x - 1 + kMostLanes; }
-  // Of the memory that each thread needs for itself.
+  // Size of the scratch memory of each thread.
   size_t scratch_floats() const { return taps_y * row_floats(); }
 
   static constexpr size_t kMostLanes = 16;

@@ -34,7 +34,7 @@ constexpr Number kLeast = std::numeric_limits<Number>::lowest();
 template <>
 constexpr float kLeast<float> = -std::numeric_limits<float>::infinity();
 
-// What becomes of the elements of one window.
+// Accumulates the elements of one window: their maximum.
 template <class T>
 class Largest {
  public:

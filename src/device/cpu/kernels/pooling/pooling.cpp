@@ -46,7 +46,7 @@ Operand add_chosen(Builder& builder, const PrimitiveDesc& primitive, const Opera
   return to;
 }
 
-// The library counts a whole window of padding or none of it. Where only a part counts, that part
+// oneDNN counts a whole window of padding or none of it. Where only a part counts, that part
 // becomes real zeros.
 Result<Operand> add_partly_counting(Builder& builder, const graph::Pool& op, Window window,
                                     graph::ValueId x, const Dims& dims) {

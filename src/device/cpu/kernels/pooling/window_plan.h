@@ -1,4 +1,4 @@
-// Where the windows of a Pool lie.
+// The positions of the windows of a Pool.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace millrace::device::cpu::kernels {
 
-// What a window sees of one dimension at one of its positions.
+// The indices of one dimension that a window covers at one of its positions.
 struct Taps {
   int64_t first = 0;    // the first index of the input,
   int64_t count = 0;    // and how many there are, a dilation apart

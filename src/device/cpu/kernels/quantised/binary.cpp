@@ -30,7 +30,7 @@ struct Extents {
   bool b_has_outer = true, b_has_rows = true, b_has_columns = true;
 };
 
-// Where elements lie, and what numbers they are combined as.
+// The buffer of elements, and their conversion to the numbers that are combined.
 struct Elements {
   std::optional<ByteConversion> conversion;  // none: they are the numbers
   ElementRule rule;
@@ -131,8 +131,8 @@ std::optional<Spread> spread_of(const Dims& a, const Dims& b) {
   return std::nullopt;
 }
 
-// What the steps of the operands and of the result count while they are combined: fewer numbers
-// are rounded where the scales meet in one factor.
+// Scales of the operands and of the result while they are combined: fewer numbers are rounded if
+// the scales are merged into one factor.
 struct Scales {
   double a, b, to;
 };

@@ -53,7 +53,7 @@ class Lowering {
            std::all_of(dims.begin(), dims.end() - 1, [](int64_t dim) { return dim == 1; });
   }
 
-  // What the sums of products count, times alpha: `scales` are those of b, one or one per column.
+  // Scales of the sums of products, times alpha. `scales` are those of b: one, or one per column.
   std::vector<float> sum_scales(std::vector<float> scales) const {
     for (float& scale : scales) scale *= a_rule_.scale * op_.alpha;
     return scales;
@@ -144,7 +144,7 @@ class Lowering {
     return permuted(plain_desc(with_rank(dims, rank), type), permutation);
   }
 
-  // The library wants INT8 on the right: bytes less 128 are the same numbers.
+  // oneDNN wants INT8 on the right: bytes less 128 are the same numbers.
   Result<Operand> signed_right() {
     MILLRACE_ASSIGN_OR_RETURN(const Operand b,
                               builder_.stored_in(b_, builder_.plain_stored_form(b_)));

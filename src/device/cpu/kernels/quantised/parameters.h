@@ -1,4 +1,4 @@
-// What kernels on integers ask of the quantisation of their operands.
+// The requirements of kernels on integers for the quantisation of their operands.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ std::optional<Weights> weights_of(const Builder& builder, graph::ValueId id, uin
 // sum.
 int64_t largest_sum(std::span<const int8_t> weights, size_t row);
 
-// The library takes sums through FP32, in which a sum beyond this is rounded. Those that are exact
+// oneDNN takes sums through FP32, in which a sum beyond this is rounded. Those that are exact
 // also are so less what a zero point has added to them.
 inline constexpr int64_t kLargestExactSum = int64_t{1} << 24;
 

@@ -1,4 +1,4 @@
-// Pool and GlobalPool on integers: the library finds the maxima, where the result has the form of
+// Pool and GlobalPool on integers: oneDNN finds the maxima, where the result has the form of
 // the operand; a loop of our own makes the means, in any form.
 #include <algorithm>
 #include <array>
@@ -40,13 +40,13 @@ Result<bool> add_library_maxima(Builder& builder, const Node& node, const graph:
   return true;
 }
 
-// A mean that is to be rounded to bytes: so many bytes in steps of `from`, in steps of `to`.
+// The rounding of a mean to bytes: the elements are in steps of `from`, the mean in steps of `to`.
 struct MeanRules {
   bool is_signed;  // the bytes that are added up
   ElementRule from, to;
   ByteConversion to_bytes;
 
-  // What the sum of steps is multiplied by, which are `count` or, beside them, zeros.
+  // The factor for the sum of `count` elements, in steps. Elements beside them are zeros.
   float factor(int64_t count) const {
     return static_cast<float>(from.scale / (double{to.scale} * static_cast<double>(count)));
   }
@@ -109,7 +109,7 @@ class MeanStep final : public Step {
     add_up(image, window, sums);
     const auto& [z, y, x] = window;
     const int64_t zeros = z.count * y.count * x.count * rules_.from.zero_point;
-    // Nothing counts in a window that lies in the padding.
+    // No element counts in a window that lies in the padding.
     const float factor = rules_.factor(std::max<int64_t>(z.counted * y.counted * x.counted, 1));
     for (size_t i = 0; i < channels_; ++i)
       means[i] = static_cast<float>(sums[i] - static_cast<int32_t>(zeros)) * factor;
@@ -127,7 +127,7 @@ Result<bool> add_means(Builder& builder, const char* operation, ValueId x, Value
                        const graph::Pool& op) {
   const auto from_rule = rule_of(builder, x), to_rule = rule_of(builder, y);
   const Dims dims = builder.dims(x);
-  // So many bytes, less their zero points, add up to less than 2^31.
+  // This many bytes, less their zero points, add up to less than 2^31.
   constexpr double kMostTaps = 1 << 22;
   const double taps = std::accumulate(op.kernel.begin(), op.kernel.end(), 1.0, std::multiplies<>());
   if (!from_rule || !to_rule || dims.size() < 3 || taps > kMostTaps) return false;

@@ -1,4 +1,4 @@
-// How the library's primitives on integers make their results: the sums are scaled, the activation
+// How oneDNN's primitives on integers make their results: the sums are scaled, the activation
 // is applied, the zero point is added, and the whole is rounded.
 #pragma once
 
@@ -13,14 +13,14 @@
 
 namespace millrace::device::cpu::kernels::quantised {
 
-// What a primitive stores: bytes by a rule, or FP32 with a rule that changes nothing.
+// The form in which a primitive stores: bytes by a rule, or FP32 with a rule that changes nothing.
 struct ResultRule {
   ElementType type = ElementType::f32;
   tensor::ElementRule rule;
 };
 
-// Nothing for values that no primitive on integers can store, among them those whose scale has no
-// reciprocal in FP32.
+// Returns nothing for values that no primitive on integers can store, among them those whose scale
+// has no reciprocal in FP32.
 std::optional<ResultRule> result_of(const Builder& builder, graph::ValueId id);
 
 // Whether a sum of `count` products of bytes, less their zero points, always fits the 32 bits that
@@ -34,7 +34,7 @@ constexpr bool sums_fit(int64_t count) {
 // bias in sums: models may state scales whose products and quotients vanish or are infinite.
 bool can_scale(const std::vector<float>& sum_scales, float step, const std::vector<float>& bias);
 
-// Memory for what result_of() describes.
+// Allocates memory for the result that result_of() describes.
 Operand new_result(Builder& builder, graph::ValueId id, const Desc& desc);
 
 // Appends the operands that a primitive with these attributes takes besides those of its operation.

@@ -84,7 +84,7 @@ Result<bool> lower(Builder& builder, const Node& node, const graph::Reduce& op) 
   if (!from_rule || !to_rule || op.kind == ReduceKind::kProd || builder.is_empty(x)) return false;
   const size_t count = builder.value(y).elements();
   const Rows rows{count, builder.value(x).elements() / count};
-  // So many bytes, less their zero points, add up to less than 2^31.
+  // This many bytes, less their zero points, add up to less than 2^31.
   constexpr size_t kLongest = size_t{1} << 22;
   const bool adds_up = op.kind == ReduceKind::kSum || op.kind == ReduceKind::kMean;
   const auto divisor = static_cast<double>(op.kind == ReduceKind::kMean ? rows.length : 1);

@@ -35,7 +35,7 @@ namespace {
 
 static_assert(kBlock == kBf16Block && kMostBlocks >= kPanelBlocks);
 
-// Where results go. Their channels are in blocks, or innermost.
+// The destination of results. Their channels are in blocks, or innermost.
 struct Bf16Results {
   using Element = uint16_t;
 

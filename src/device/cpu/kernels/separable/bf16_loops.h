@@ -1,6 +1,6 @@
-// The same of BF16 images: the rows of the image between are made by products of BF16 numbers, and
-// rounded to them, so that the result is that of the two convolutions one after the other. Infinite
-// numbers between them become NaN, and those beyond 2^110 may become infinite.
+// The loops of loops.h for BF16 images: the rows of the image between are made by products of BF16
+// numbers, and rounded to BF16, so that the result is that of the two convolutions one after the
+// other. Infinite numbers between them become NaN, and those beyond 2^110 may become infinite.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace millrace::device::cpu::kernels::separable {
 
-// Of one pixel, with filters as arrange() gives them. The other layer's are numbers of BF16.
+// The 1x1 layer, with filters as arrange() gives them. The depthwise filters are rounded to BF16.
 using Bf16Layer = LayerOf<uint16_t>;
 using Bf16Work = WorkOf<uint16_t>;
 
@@ -27,7 +27,7 @@ Bf16Products bf16_products();
 // suits them. Requirement: they are not kNone.
 Geometry arranged(Geometry geometry, Bf16Products products);
 
-// From [result channels, channels] to [blocks][pairs of channels][block][pair].
+// Permutes [result channels, channels] to [blocks][pairs of channels][block][pair].
 void arrange(const Geometry& geometry, const float* from, uint16_t* to) noexcept;
 
 // Requirements: `block` is kBf16Block, `channels_in` is even, and the geometry is arranged() for

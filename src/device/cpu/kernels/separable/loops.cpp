@@ -22,7 +22,7 @@ constexpr size_t pixels_of(size_t vectors) {
   return vectors == 1 ? 2 * kPixels : kPixels;
 }
 
-// In this order no number stays no number.
+// In this order a NaN stays a NaN.
 HWY_INLINE Vector keep_between(const Layer& layer, Vector value) {
   const Floats f;
   return hn::Min(hn::Set(f, layer.most), hn::Max(hn::Set(f, layer.least), value));

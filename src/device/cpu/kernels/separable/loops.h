@@ -1,7 +1,7 @@
-// A convolution of one pixel and the depthwise one of 3x3 taps behind it, on images in blocks of
+// A 1x1 (pointwise) convolution followed by a depthwise one of 3x3 taps, on images in blocks of
 // channels: loops in vectors. The instruction set is chosen when they are called.
 //
-// What is between the two is the largest image of mobile networks, and takes longer to write and to
+// The image between the two is the largest of mobile networks, and takes longer to write and to
 // read again than to compute. Here some rows of a few of its blocks exist at a time.
 #pragma once
 
@@ -10,9 +10,9 @@
 namespace millrace::device::cpu::kernels::separable {
 
 inline constexpr size_t kTaps = 3;
-// So many blocks of channels are made at a time in FP32.
+// The number of blocks of channels that are made at a time in FP32.
 inline constexpr size_t kPanelBlocks = 4;
-// So many rows of the result follow at most from one reading of the rows under them.
+// The largest number of rows of the result that one reading of the rows under them gives.
 inline constexpr size_t kRowsAtOnce = 2;
 constexpr size_t rows_under(size_t rows, size_t stride) {
   return (rows - 1) * stride + kTaps;
@@ -32,10 +32,10 @@ struct Geometry {
   size_t stride;                 // of the depthwise convolution, 1 or 2
   size_t above, left;            // zeros around the image between, 0 or 1
 
-  // Of the image and of the result.
+  // True if the channels of the image and of the result are innermost.
   bool channels_innermost = false;
   size_t panel_blocks = kPanelBlocks;
-  // The columns of the result are divided into so many, which are made one after the other.
+  // The number of strips that the columns of the result are divided into, made one after the other.
   size_t strips = 1;
   // Lanes take panels each, where filters are more than the image; else rows.
   bool divides_panels = false;
@@ -50,15 +50,15 @@ struct Geometry {
   size_t panels() const { return (blocks_out + panel_blocks - 1) / panel_blocks; }
   size_t first_block(size_t panel) const { return panel * blocks_out / panels(); }
   size_t first_column(size_t strip) const { return strip * out_width / strips; }
-  // The columns of the image between that a strip follows from at most, with zeros around it.
+  // The most columns of the image between that a strip is made from, with zeros around it.
   size_t columns() const { return ((out_width + strips - 1) / strips - 1) * stride + kTaps; }
-  // A row of a block of it.
+  // Size of a row of one block of the image between.
   size_t row_floats() const { return columns() * block; }
-  // Of the memory that each thread needs for itself: rows that exist, and one of zeros.
+  // Size of the scratch memory of each thread: the rows that exist, and one of zeros.
   size_t scratch_floats() const { return (kRowsUnder + 1) * panel_blocks * row_floats(); }
 };
 
-// Of one of the two convolutions, whose filters are stored in T.
+// One of the two convolutions, whose filters are stored as T.
 template <class T>
 struct LayerOf {
   const T* filters;   // arranged, see below
@@ -78,7 +78,7 @@ struct WorkOf {
   size_t first_panel = 0, panels = 0;  // no panels: all
 };
 using Work = WorkOf<float>;
-// Of images in blocks of channels.
+// Requirement: the images are in blocks of channels.
 void run(const Geometry& geometry, const Layer& pointwise, const Layer& depthwise,
          const Work& work) noexcept;
 

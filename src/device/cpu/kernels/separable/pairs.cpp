@@ -17,7 +17,7 @@ using graph::kNoValue;
 using graph::Node;
 using graph::ValueId;
 
-// An image between of less than that stays in the cache, and the library's kernels are as fast.
+// An image between of less than that stays in the cache, and oneDNN's kernels are as fast.
 constexpr int64_t kLeastElements = int64_t{1} << 16;
 // Filters of more are read from further away for each row.
 constexpr int64_t kMostChannels = 128;

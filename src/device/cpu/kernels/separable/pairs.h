@@ -1,4 +1,4 @@
-// Which convolutions of one pixel are one step with the depthwise one behind them (loops.h).
+// Finds the 1x1 convolutions that are one step with the depthwise one behind them (loops.h).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What becomes of sums of products of BF16 numbers: a part of the loops that are compiled for
+// The finishing of sums of products of BF16 numbers: a part of the loops that are compiled for
 // AVX-512 and the instructions on BF16.
 #if HWY_TARGET == HWY_AVX3 && !defined(MILLRACE_CPU_SEPARABLE_ROUNDING_INL_H_)
 #define MILLRACE_CPU_SEPARABLE_ROUNDING_INL_H_
@@ -15,13 +15,13 @@ namespace {
 //
 // The instructions that convert to BF16 and back take a fifth longer than these, which do it in
 // FP32: beside 1.5 times the power of two under a number, 2^16 times as large, FP32 has that number
-// in steps of its BF16. Numbers beyond 2^110 may become infinite, and infinite ones no number.
+// in steps of its BF16. Numbers beyond 2^110 may become infinite, and infinite ones NaN.
 template <bool kBounded>
 struct Finish {
   explicit HWY_INLINE Finish(const Bf16Layer& layer)
       : least(hn::Set(Floats(), layer.least)), most(hn::Set(Floats(), layer.most)) {}
 
-  // In this order no number stays no number.
+  // In this order a NaN stays a NaN.
   HWY_INLINE Vector kept(Vector number) const {
     return kBounded ? hn::Min(most, hn::Max(least, number)) : number;
   }

@@ -1,4 +1,4 @@
-// The depthwise convolution behind one of one pixel, out of rows of the image between. Included
+// The depthwise convolution behind a 1x1 one, out of rows of the image between. Included
 // once per instruction set, by the loops of each type of images.
 //
 // A source whose loops need more than the instruction set has defines MILLRACE_BEFORE_SEPARABLE.
@@ -36,7 +36,7 @@ constexpr size_t kBlock = kLanes == 16 ? 16 : 8;
 // Sixteen registers do not hold what two rows of results are made of.
 constexpr size_t kResultRows = HWY_TARGET <= HWY_AVX3 ? kRowsAtOnce : 1;
 
-// Where a channel lies in an image whose blocks are `apart`.
+// Offset of a channel in an image whose blocks are `apart` elements apart.
 HWY_INLINE size_t place_of(size_t channel, size_t apart) {
   return channel / kBlock * apart + channel % kBlock;
 }
@@ -57,19 +57,19 @@ struct Strip {
   size_t at;           // where those begin in a row
 };
 
-// The blocks of channels that are made together, and where.
+// The blocks of channels that are made together, and their rows.
 struct Panel {
   size_t first, blocks;
   float* rows;
   const float* zeros;
 
-  // Of the image between, in the first block.
+  // A row of the image between, in the first block.
   float* row(const Geometry& g, size_t row) const {
     return rows + row % kRowsUnder * g.panel_blocks * g.row_floats();
   }
 };
 
-// Of one vector of channels: the filter, and the rows under some of the result.
+// One vector of channels: its filter, and the rows under some rows of the result.
 template <class Element>
 struct Window {
   Vector taps[kTaps][kTaps];

@@ -1,4 +1,4 @@
-// Softmax of many rows of a few elements each, as detectors have them for every anchor. The library
+// Softmax of many rows of a few elements each, as detectors have them for every anchor. oneDNN
 // takes one row at a time, so that most of a vector is empty; here a vector has an element of
 // several rows. The instruction set is chosen when it is called.
 #pragma once
@@ -10,10 +10,10 @@ namespace millrace::device::cpu::kernels {
 
 inline constexpr size_t kLongestShortRow = 16;
 
-// Of `rows` rows of `length` elements, one behind the other; `to` may be `from`. Requirement:
+// Applies softmax to `rows` contiguous rows of `length` elements. `to` may be `from`. Requirement:
 // 1 <= length <= kLongestShortRow.
 void softmax_of_short_rows(const float* from, float* to, size_t rows, size_t length) noexcept;
-// The same of BF16 numbers, computed in FP32.
+// The same for BF16 numbers, computed in FP32.
 void softmax_of_short_rows(const uint16_t* from, uint16_t* to, size_t rows, size_t length) noexcept;
 
 }  // namespace millrace::device::cpu::kernels

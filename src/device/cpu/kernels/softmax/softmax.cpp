@@ -26,7 +26,7 @@ Desc axis_last(const Dims& dims, ElementType type, int64_t axis) {
   return ordered_desc(dims, type, order);
 }
 
-// Of numbers that are stored as T.
+// Softmax of short rows of numbers that are stored as T.
 template <class T>
 class ShortRowsStep final : public Step {
  public:

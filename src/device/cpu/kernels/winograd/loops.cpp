@@ -32,7 +32,7 @@ HWY_INLINE void store(Vector numbers, Number* to) {
   kernels::HWY_NAMESPACE::store_numbers(Floats(), numbers, to);
 }
 
-// What the transforms make of a line of elements, for large and small tiles.
+// The input, output and filter transforms of a line of elements, for large and small tiles.
 HWY_INLINE void transform(const Vector (&d)[6], Vector (&t)[6]) {
   const Floats f;
   const Vector two = hn::Set(f, 2.0F), four = hn::Set(f, 4.0F), five = hn::Set(f, 5.0F);
@@ -131,7 +131,7 @@ HWY_INLINE void transform_one_patch(const Geometry& g, const Place& place, const
   store_transformed(lines, to, stride);
 }
 
-// To [products][tile][channel].
+// Transforms patches to [products][tile][channel].
 template <size_t kTile, class Number>
 void transform_patches(const Geometry& g, const Number* image, size_t first, size_t tiles,
                        float* to) {
@@ -239,7 +239,7 @@ HWY_INLINE void finish_tile(const Geometry& g, const Finish& finish, const Place
       if (x >= columns) break;
       Vector value = hn::Add(changed[x], start);
       if (finish.adds) value = hn::Add(value, load(to + x * g.block));
-      // In this order no number stays no number.
+      // In this order a NaN stays a NaN.
       store(hn::Min(most, hn::Max(least, value)), to + x * g.block);
     }
   }
@@ -260,7 +260,7 @@ void finish_tiles(const Geometry& g, const Finish& finish, const float* sums, si
   }
 }
 
-// At most tiles_at_once().
+// Requirement: there are at most tiles_at_once() tiles.
 template <size_t kTile, class Number>
 void run_tiles(const Geometry& g, const Finish& finish, const Work<Number>& work, size_t first,
                size_t tiles) {
@@ -326,7 +326,7 @@ HWY_INLINE void transform_filter(const Vector (&taps)[kTaps][kTaps], float* to, 
   store_transformed(lines, to, stride);
 }
 
-// To [panels][products][channels][result channels of the panel].
+// Transforms filters to [panels][products][channels][result channels of the panel].
 void transform_all_filters(const Geometry& g, const float* from, float* to) {
   const size_t apart = g.channels_in() * kTaps * kTaps, most = kPanelBlocks * g.block;
   for (size_t first = 0; first < g.channels_out(); first += most) {

@@ -1,14 +1,14 @@
 // Winograd's algorithm for convolutions with filters of 3x3 taps at stride 1, on images in blocks
 // of channels: loops in vectors. The instruction set is chosen when they are called.
 //
-// The result is made in tiles of 4x4 elements, or of 2x2. A tile follows from a patch of 6x6 (4x4)
-// elements of the image. One linear transform changes the patch, another one, ahead of all, the
-// filters; then products and their sums are over channels only, 36 (16) products of matrices; and
-// another transform makes the tile of these. A tile takes 36 products for each pair of channels
+// The result is made in tiles of 4x4 elements, F(4x4,3x3), or of 2x2, F(2x2,3x3). A tile is made
+// from a patch of 6x6 (4x4) elements of the image. The input transform changes the patch, and the
+// filter transform, ahead of all, the filters. Then 36 (16) matrix products sum over channels, and
+// the output transform makes the tile of them. A tile takes 36 products for each pair of channels
 // instead of 144, a small one 16 instead of 36. The changed filters are 4 times as large (16/9).
 //
 // Rounding errors grow by the transforms, to about 1e-5 of the largest elements. An element that is
-// infinite or no number makes its whole tile no numbers.
+// infinite or NaN makes its whole tile NaN.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@
 namespace millrace::device::cpu::kernels::winograd {
 
 inline constexpr size_t kTaps = 3, kLargeTile = 4, kSmallTile = 2;
-// The products take so many blocks of result channels at a time, and so many tiles of the large
-// ones, or more of the small ones.
+// The products take this many blocks of result channels at a time, and this many large tiles, or
+// more of the small ones.
 inline constexpr size_t kPanelBlocks = 4, kMostTiles = 30;
 
 // Images are [channels / block, height, width, block], filters [result channels, channels, 3, 3].
@@ -36,18 +36,18 @@ struct Geometry {
   size_t tile_columns() const { return (out_width + tile - 1) / tile; }
   size_t tiles() const { return (out_height + tile - 1) / tile * tile_columns(); }
   size_t panels() const { return (blocks_out + kPanelBlocks - 1) / kPanelBlocks; }
-  // So many tiles at a time, that all times are about as long.
+  // The number of tiles in a batch. All batches are of about equal size.
   size_t tiles_at_once() const {
     const size_t most = tile == kLargeTile ? kMostTiles : 2 * kMostTiles;
     const size_t times = (tiles() + most - 1) / most;
     return (tiles() + times - 1) / times;
   }
-  // The matrices of what is made of patches and of sums are so far apart. At distances of a
+  // Distances between the matrices made of patches, and between those of sums. At distances of a
   // power of two they would share a few lines of the cache.
   size_t patches_apart() const { return tiles_at_once() * channels_in() + 16; }
   size_t sums_apart() const { return tiles_at_once() * kPanelBlocks * block + 16; }
 
-  // Of the transformed filters, and of the memory that each thread needs for itself.
+  // Sizes of the transformed filters, and of the scratch memory of each thread.
   size_t filter_floats() const { return products() * channels_in() * channels_out(); }
   size_t scratch_floats() const { return products() * (patches_apart() + sums_apart()); }
 };
@@ -55,7 +55,7 @@ struct Geometry {
 // `to` has filter_floats().
 void transform_filters(const Geometry& geometry, const float* from, float* to) noexcept;
 
-// What is added to the sums, and what becomes of them.
+// The bias that is added to the sums, and the operations that follow it.
 struct Finish {
   const float* bias;  // [result channels], or null
   bool adds;          // to what the result holds

@@ -16,14 +16,14 @@
 namespace millrace::device::cpu::kernels::winograd {
 namespace {
 
-// What one core does, measured (docs/performance.md).
+// The throughput of one core, measured (docs/performance.md).
 constexpr double kMultiplicationsPerNs = 80;  // by either algorithm
-constexpr double kFloatsPerNs = 4;     // of filters from beyond the second level of the cache
+constexpr double kFloatsPerNs = 4;     // of filters that come from beyond the L2 cache of a core
 constexpr double kNsPerChange = 0.04;  // of an element, by either transform
 constexpr double kFasterInBf16 = 2;    // the direct algorithm, by VDPBF16PS
-// Not worth other rounding errors and four times the memory for weights below that.
+// A smaller gain is not worth other rounding errors and four times the memory for weights.
 constexpr double kLeastRatio = 1.3;
-// Filters beyond that do not stay in a core's cache.
+// Filters larger than this do not stay in a core's cache.
 constexpr size_t kLargeFilters = size_t{1} << 18;
 
 Geometry geometry_with(const Convolution& convolution, size_t tile) {
@@ -129,7 +129,7 @@ class WinogradStep final : public Step {
   const uint32_t chunks_;
 };
 
-// As numbers of BF16, where the image has such.
+// Returns the filters rounded to BF16, as images of BF16 need them.
 std::vector<float> rounded(const Geometry& geometry, const float* from) {
   std::vector<float> numbers(geometry.channels_in() * geometry.channels_out() * kTaps * kTaps);
   std::transform(from, from + numbers.size(), numbers.begin(), tensor::nearest_bf16);

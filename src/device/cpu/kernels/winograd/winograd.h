@@ -21,11 +21,11 @@ bool is_worthwhile(const Convolution& convolution);
 // The layout of its images.
 Desc image_layout(const Dims& dims, ElementType type);
 
-// Of one image of the batch, with the tiles that are the faster by that estimate. Requirement:
-// can_compute().
+// Returns the geometry of one image of the batch, with the tiles that the estimate finds faster.
+// Requirement: can_compute().
 Geometry geometry_of(const Convolution& convolution);
 
-// Of the chunks of an operator, those that it is divided into; each has scratch of its own.
+// Number of parts, at most `chunks`, that an operator is divided into. Each has its own scratch.
 uint32_t parts_with_scratch(const Geometry& geometry, uint32_t chunks);
 // Runs one image, with the lanes that help the job. `work` is all of it, and its scratch is that of
 // `chunks` parts. Number: float, or uint16_t.

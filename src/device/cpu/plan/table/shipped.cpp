@@ -21,7 +21,7 @@ bool are(const Dims& dims, int64_t number) {
   return std::ranges::all_of(dims, [number](int64_t dim) { return dim == number; });
 }
 
-// None where tables tell it from no other.
+// Returns nothing if tables do not tell the convolution from others.
 std::optional<Layer> layer_of(const Convolution& convolution) {
   // A first convolution takes pictures as they come, in the one way there is.
   constexpr int64_t kChannelsOfPictures = 4;
@@ -43,7 +43,7 @@ std::optional<Layer> layer_of(const Convolution& convolution) {
                size(x[0])};
 }
 
-// In the letters of the library, for images of that rank.
+// The name of the layout in oneDNN's letters, for images of that rank.
 std::string layout_name(size_t rank, ImageLayout layout) {
   std::string spatial;
   for (size_t i = 2; i < rank; ++i) spatial += static_cast<char>('a' + i);
@@ -69,7 +69,7 @@ ImageLayout layout_of(Form form, ElementType type) {
   return is_innermost ? ImageLayout::kInnermost : ImageLayout::kBlocks;
 }
 
-// The library's choice was not measured where it is that with channels innermost.
+// oneDNN's choice was not measured if it is the layout with channels innermost.
 void name_as_usual(Form usual, std::vector<FormTime>& times) {
   const bool has_library = std::ranges::count(times, Form::kLibrary, &FormTime::form) != 0;
   if (usual != Form::kLibrary)
@@ -88,7 +88,7 @@ Candidate timed(const Convolution& convolution, const FormTime& time) {
 
 template <size_t kNumber>
 const Table& parsed() {
-  // What the device ships makes sense, which its tests ensure; said once where it does not.
+  // The shipped tables are valid, which the tests ensure. If one is not, that is logged once.
   static NeverDestroyed<Table> table([] {
     const ShippedTable shipped = shipped_tables()[kNumber];
     Result<Table> made = Table::parse(shipped.text);

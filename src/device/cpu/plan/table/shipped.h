@@ -15,7 +15,7 @@ struct ShippedTable {
   const char* name;  // of the instruction set, as MILLRACE_MAX_ISA calls it
   std::string_view text;
 };
-// All of them, one for each type and instruction set.
+// Returns all of them, one for each type and instruction set.
 std::vector<ShippedTable> shipped_tables();
 
 // The one for convolutions in `type` on this processor, if there is one. Thread-safe.
@@ -25,7 +25,7 @@ struct UsedTable {
 };
 std::optional<UsedTable> used_table(ElementType type);
 
-// Of one lane, for any number of lanes: what they save is about the same for all forms. Knows
+// Times of one lane, for any number of lanes, which save about the same for all forms. Knows
 // convolutions of images with two dimensions, square windows and strides, and more channels than
 // those of pictures. `table` must outlive the object.
 class TableTimes final : public Times {
@@ -42,8 +42,8 @@ class TableTimes final : public Times {
   const Table& table_;
 };
 
-// What the form of a convolution is where it has no time: the layouts are those of its kernels, as
-// far as that is known without them.
+// Returns the candidate of a form that has no time. Its layouts are those of the kernels, as far as
+// they are known without those.
 Candidate untimed(const kernels::Convolution& convolution, Form form);
 
 }  // namespace millrace::device::cpu::plan

@@ -1,4 +1,4 @@
-// Table: what kernels of typical convolutions take on processors of one instruction set. Tables are
+// Table: times of kernels of typical convolutions on processors of one instruction set. Tables are
 // part of the device, as text (scripts/measure-kernels.py writes them), for where nothing was
 // measured on the processor itself.
 //
@@ -24,7 +24,7 @@ namespace millrace::device::cpu::plan {
 enum class LayerKind : uint8_t {
   kDense,
   kDepthwise,
-  kSeparable,  // a convolution of one pixel and the depthwise one behind it, which has the taps
+  kSeparable,  // a 1x1 convolution and the depthwise one behind it, which has the taps
 };
 
 // All that a table tells convolutions apart by.
@@ -39,7 +39,7 @@ struct Layer {
 
 enum class ImageLayout : uint8_t { kPlain, kBlocks, kInnermost };  // C order; channels so
 
-// Where a layer is among those of its kind: logarithms, whose differences are distances.
+// Position of a layer among those of its kind: logarithms, whose differences are distances.
 struct Place {
   double channels_in = 0, channels_out = 0, elements = 0;
 };
@@ -61,8 +61,8 @@ class Table {
   // them, whose channels and elements differ by a factor of 3 at most in all.
   std::vector<FormTime> times(const Layer& layer) const;
 
-  // Of so many elements from one layout to the other, in proportion to the nearest number that the
-  // table has; none where it has none.
+  // The time to move so many elements from one layout to the other, in proportion to the nearest
+  // number that the table has; none if it has none.
   std::optional<uint64_t> move(ElementType type, uint64_t elements, ImageLayout from,
                                ImageLayout to) const;
 

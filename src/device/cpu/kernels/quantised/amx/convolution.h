@@ -1,5 +1,5 @@
-// Convolutions of one pixel by the loops of this folder, as steps of a program, in place of the
-// library's, with the same results: its kernels take several times as long for what becomes of the
+// 1x1 (pointwise) convolutions by the loops of this folder, as steps of a program, in place of
+// oneDNN's, with the same results: its kernels take several times as long for the finishing of the
 // sums as for the products.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace millrace::device::cpu::kernels::quantised::amx {
 
-// Nothing where the loops cannot compute it. Requirement: the library has a kernel with tiles for
+// Nothing where the loops cannot compute it. Requirement: oneDNN has a kernel with tiles for
 // it, which pays.
 std::optional<PointwiseLayer> layer_of(const vnni::Convolution& convolution,
                                        const std::optional<vnni::ResidualRule>& residual);

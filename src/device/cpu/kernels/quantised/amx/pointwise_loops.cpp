@@ -100,8 +100,8 @@ HWY_INLINE void store(const PointwiseLayer& layer, const PointwiseWork& work, co
   }
 }
 
-// So many pixels are multiplied with a group of filters before the next group is that they and
-// their results stay in the second level of the cache.
+// The number of pixels to multiply with a group of filters before the next group: the pixels and
+// their results stay in the L2 cache.
 size_t pixels_at_once(const PointwiseLayer& layer) {
   constexpr size_t kCachedBytes = size_t{256} << 10;
   const size_t pixels = kCachedBytes / (layer.channels_in + layer.channels_out);

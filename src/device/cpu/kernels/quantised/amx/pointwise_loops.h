@@ -1,4 +1,4 @@
-// Convolutions of one pixel over bytes whose channels lie innermost, by the matrix instructions
+// Pointwise (1x1) convolutions over bytes whose channels lie innermost, by the matrix instructions
 // (AMX): a tile of pixels times tiles of filters, exact sums that become bytes as those of the
 // loops of VNNI do. What is added to the result, in networks with residual connections, is added as
 // it is stored, while the next tiles are multiplied.

@@ -1,7 +1,7 @@
-// Conv on integers: the library's convolution, which sums up products of bytes, scales the sums to
+// Conv on integers: oneDNN's convolution, which sums up products of bytes, scales the sums to
 // steps of the result, and adds the residual operand and applies the activation before it rounds.
 // An Add that follows is computed by it, too, from what it has rounded. Loops of the device's own
-// (vnni, amx) take the place of the library's where they are faster, with the same results.
+// (vnni, amx) take the place of oneDNN's where they are faster, with the same results.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -29,7 +29,7 @@ using PrimitiveDesc = dnnl::convolution_forward::primitive_desc;
 
 class Lowering {
  public:
-  // With `sum`, what the Add of it makes of the result of the Conv.
+  // With `sum`, the result is that of the Add that follows the Conv.
   Lowering(Builder& builder, const Node& node, const graph::Conv& op,
            const std::optional<ResidualSum>& sum)
       : builder_(builder),
@@ -44,7 +44,7 @@ class Lowering {
 
   // Whether integers can be computed with. Adds nothing, nor do the next ones.
   bool is_of_integers() { return find_parameters() && fits_sums(); }
-  // Whether there is a kernel of the library, besides.
+  // Whether there is a kernel of oneDNN, besides.
   bool can_lower() { return is_of_integers() && make_primitive(); }
 
   // Requirement: can_lower() was true.
@@ -95,7 +95,7 @@ class Lowering {
     return {};
   }
 
-  // What the device's own loops compute it by; bit for bit the results of the primitive.
+  // The convolution for the device's own loops, whose results equal the primitive's bit for bit.
   vnni::Convolution as_vnni() const {
     const auto channels = static_cast<size_t>(builder_.dims(weight_)[0]);
     std::vector<float> scales = factors();
@@ -112,7 +112,7 @@ class Lowering {
             .result = made_rule_};
   }
 
-  // What is added to the result in the device's own loops.
+  // The operand that is added to the result in the device's own loops, if there is one.
   std::optional<vnni::ResidualRule> residual_rule() const {
     if (residual_ == kNoValue) return std::nullopt;
     return vnni::ResidualRule{builder_.stored_type(residual_), residual_rule_, result_};
@@ -136,7 +136,7 @@ class Lowering {
     return {};
   }
 
-  // False where the operands are none that integers can be computed with.
+  // Returns false if the operands are not such as integers can be computed with.
   bool find_parameters() {
     const auto x = rule_of(builder_, x_);
     const auto made = result_of(builder_, made_), result = result_of(builder_, y_);
@@ -204,12 +204,12 @@ class Lowering {
     return builder_.add_constant(elements.data(), plain_desc(padded, ElementType::s8), wanted);
   }
 
-  // What the sums of products for an output channel count.
+  // Scale of the sums of products for an output channel.
   double sum_scale(size_t channel) const {
     return double{x_rule_.scale} * double{weights_->scale(channel)};
   }
 
-  // One, or one per output channel.
+  // Returns one scale, or one per output channel.
   std::vector<float> sum_scales() const {
     std::vector<float> scales = weights_->scales;
     for (float& scale : scales) scale *= x_rule_.scale;
@@ -228,12 +228,12 @@ class Lowering {
 
   bool has_bias() const { return bias_ != kNoValue || bias_takes_zero_point_; }
 
-  // As sums of products.
+  // The bias in the scale of the sums of products.
   std::vector<float> bias_in_sums() const {
     const auto channels = static_cast<size_t>(builder_.dims(weight_)[0]);
     std::vector<float> bias(channels, 0);
     if (bias_ != kNoValue) bias = builder_.constant_floats(bias_);
-    // In FLOAT64: the library adds the entries as they are here, and they are large.
+    // This is computed in FLOAT64: oneDNN adds the entries as they are here, and they are large.
     for (size_t i = 0; i < channels; ++i)
       bias[i] = static_cast<float>(whole_if_near(bias[i] / sum_scale(i)) - zero_point_in_sums(i));
     return bias;
@@ -249,7 +249,7 @@ class Lowering {
     return std::abs(bias - whole) <= std::abs(bias) * kRounding ? whole : bias;
   }
 
-  // What the zero point of x adds to the sums of an output channel, where the bias takes that away.
+  // The part of an output channel's sums that the zero point of x adds, if the bias subtracts it.
   double zero_point_in_sums(size_t channel) const {
     if (!bias_takes_zero_point_) return 0;
     const auto weights = weights_->elements.begin() + static_cast<int64_t>(channel) * filter_size();
@@ -259,12 +259,12 @@ class Lowering {
 
   bool rounds_before_sum() const { return made_ != y_; }
 
-  // Those of the device's own, which round before they add another operand.
+  // True if the device's own loops may be used, which round before they add another operand.
   bool may_use_loops() const {
     return (residual_ == kNoValue || rounds_before_sum()) && !reads_pixels();
   }
 
-  // What is added is in steps of this.
+  // The quantisation step in which another operand is added.
   float step_of_sum() const {
     return rounds_before_sum() ? result_.rule.scale : step_before(op_.activation, result_);
   }
@@ -283,7 +283,7 @@ class Lowering {
     return post_ops;
   }
 
-  // From sums of products to steps of what the activation is applied to; one, or one per channel.
+  // Factors from sums of products to steps of the activation's operand: one, or one per channel.
   std::vector<float> factors() const {
     const double step = step_before(op_.activation, made_rule_);
     std::vector<float> factors = weights_->scales;

@@ -24,7 +24,7 @@ bool has_tiles(const std::string& name) {
 int rank(const std::string& name, bool wants_tiles) {
   if (is_reference(name)) return std::numeric_limits<int>::max();
   if (has_tiles(name) != wants_tiles) return 2;
-  // With AMX, the general kernel is never slower than the one for filters of one pixel.
+  // With AMX, the general kernel is never slower than the one for 1x1 filters.
   const bool is_pointwise = name.find("1x1") != std::string::npos;
   return wants_tiles && is_pointwise ? 1 : 0;
 }
@@ -38,7 +38,7 @@ bool has_tiles(const PrimitiveDesc& primitive) {
 PrimitiveDesc choose_implementation(PrimitiveDesc primitive, const ConvolutionWork& work) {
   const bool wants_tiles = pays_for_tiles(work);
   PrimitiveDesc chosen = primitive;
-  // The library lists those with tiles first: where there are none, its order is good.
+  // oneDNN lists those with tiles first: where there are none, its order is good.
   if (!has_tiles(chosen)) return chosen;
   int least = rank(chosen.impl_info_str(), wants_tiles);
   while (least > 0 && primitive.next_impl()) {

@@ -1,4 +1,4 @@
-// Which of the library's convolutions of bytes is used: it lists those that it has in an order of
+// The choice among oneDNN's convolutions of bytes. oneDNN lists those that it has in an order of
 // its own, the matrix instructions (AMX) first, which do not pay where there is little to multiply.
 #pragma once
 
@@ -13,8 +13,8 @@ struct ConvolutionWork {
   int64_t products;     // of all output elements
 };
 
-// Of the implementations that `primitive` lists, from the one that it is at on, that which suits
-// the work. The same work gives the same choice. Requirement: `primitive` is not empty.
+// Returns the one that suits the work, of the implementations that `primitive` lists from its
+// current one on. The same work gives the same choice. Requirement: `primitive` is not empty.
 dnnl::convolution_forward::primitive_desc choose_implementation(
     dnnl::convolution_forward::primitive_desc primitive, const ConvolutionWork& work);
 

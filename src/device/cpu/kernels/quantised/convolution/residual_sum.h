@@ -1,4 +1,4 @@
-// The sum that follows a Conv, as models with residual connections have it. The library's
+// The sum that follows a Conv, as models with residual connections have it. oneDNN's
 // convolution adds the other operand as it stores its result, which saves a pass over both.
 #pragma once
 

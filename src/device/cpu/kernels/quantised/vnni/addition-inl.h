@@ -1,5 +1,5 @@
-// What loops do where another operand is added to the result of a convolution: a part of those of
-// this folder and of amx, compiled for AVX-512 VNNI.
+// The addition of another operand to the result of a convolution, as a part of the loops of this
+// folder and of amx, compiled for AVX-512 VNNI.
 //
 // Include as sums-inl.h.
 
@@ -17,7 +17,7 @@ namespace {
 // From this number on FP32 has integers only, one for each of its representations.
 constexpr float kFirstWithoutFraction = 0x1p23F;
 
-// As with_kind(); with an addition, what becomes of the sum decides.
+// Like with_kind(), specialised by the requantisation of the sum if there is an addition.
 template <class Run>
 void with_kind(Encoding encoding, const std::optional<Addition>& addition, Run run) {
   if (addition) encoding.requantisation = addition->requantisation;

@@ -26,17 +26,17 @@ constexpr Group group_at(size_t channels, size_t at) {
   return {left >= size ? at : channels - size, size};
 }
 
-// All of them, in order.
+// Returns all groups, in order.
 std::vector<Group> groups_of(size_t channels);
 
-// What is made of the sums of products of each channel: (sum + bias) * factor. By channel, or in
-// the order in which a loop reads them.
+// The scaling of the sums of products of each channel: (sum + bias) * factor. The entries are by
+// channel, or in the order in which a loop reads them.
 struct Scaling {
   std::vector<int32_t> starts;  // what the sums start from
   std::vector<float> biases;
   std::vector<float> factors;
 };
-// From the order of channels to that of the groups.
+// Converts the order of channels to that of the groups.
 Scaling arranged(const Scaling& scaling);
 
 // Images in planes have the channels of a narrow group innermost, and one plane for each of these
@@ -46,10 +46,10 @@ constexpr size_t channel_in_plane(size_t number) {
   constexpr size_t kFour = 4;
   return number / kNarrow * kFour + number % kFour;
 }
-// From the order of channels, a multiple of kNarrow, to that of such vectors.
+// Converts the order of channels, a multiple of kNarrow, to that of such vectors.
 Scaling arranged_in_planes(const Scaling& scaling);
 
-// The same as a loop reads it.
+// A Scaling as a loop reads it.
 struct ScalingView {
   const int32_t* starts;
   const float *biases, *factors;
@@ -61,8 +61,8 @@ struct ScalingView {
   }
 };
 
-// What becomes of scaled sums. They are rounded to UINT8; INT8 is computed with 128 added, which is
-// taken away in the end.
+// The conversion of scaled sums to bytes. They are rounded to UINT8; INT8 is computed with 128
+// added, which is subtracted in the end.
 struct Requantisation {
   bool to_signed;
   int16_t zero_point;   // is added to the rounded number,

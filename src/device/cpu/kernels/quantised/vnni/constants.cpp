@@ -20,14 +20,14 @@ std::span<const int8_t> filter_of(const Convolution& convolution, size_t channel
   return all.subspan(channel * size, size);
 }
 
-// What the zero point and the shift of the image add to the sums of a channel is taken away.
+// The start of the sums subtracts what the zero point and the shift of the image add to them.
 int32_t start_of(const Convolution& convolution, size_t channel, int32_t image_shift) {
   int32_t sum = 0;
   for (const int8_t weight : filter_of(convolution, channel)) sum += weight;
   return -sum * (convolution.x_zero_point + image_shift);
 }
 
-// What the magnitude of a sum of products of a channel, with its start and its bias, is at most.
+// An upper bound for the magnitude of a sum of products, with its start and its bias, of a channel.
 double bound_of_sum(const Convolution& convolution, size_t channel) {
   constexpr int32_t kLargestByte = 255;
   const int32_t shift = convolution.x_type == ElementType::s8 ? kSignedShift : 0;

@@ -1,4 +1,4 @@
-// What loops of the device's own are given of a convolution of bytes: how its sums become bytes,
+// The parameters of a convolution of bytes for the device's own loops: how its sums become bytes,
 // its images, and constants in the order in which they are read.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace millrace::device::cpu::kernels::quantised::vnni {
 
-// From INT8 to UINT8.
+// The shift from INT8 to UINT8.
 inline constexpr int32_t kSignedShift = 128;
 
 // A Conv on integers. Sums of products, less those of the zero point, plus `biases`, times
@@ -29,7 +29,7 @@ struct Convolution {
   ResultRule result;
 };
 
-// What is added to the result of a convolution.
+// The operand that is added to the result of a convolution.
 struct ResidualRule {
   ElementType type;  // u8 or s8
   tensor::ElementRule rule;
@@ -39,16 +39,16 @@ struct ResidualRule {
 // Whether the Conv reads each pixel by itself, and all of them.
 bool is_pointwise(const Convolution& convolution);
 
-// Nothing where what is stored are no bytes, or not between bounds that are numbers, where scaled
-// sums do not fit 32 bits, or where this build has no loops.
+// Returns nothing if the result is not stored as bytes, or not between bounds that are numbers, if
+// scaled sums do not fit 32 bits, or if this build has no loops.
 std::optional<Encoding> encoding_of(const Convolution& convolution);
 
-// Nothing where numbers become too large for the integers that they are rounded to, or where the
+// Returns nothing if numbers become too large for the integers that they are rounded to, or if the
 // sum is not stored in bytes.
 std::optional<Addition> addition_of(const Convolution& convolution, const ResidualRule& residual);
 
-// What becomes of the sums of each channel. `image_shift` is what the loop adds to the bytes of the
-// image before it multiplies them.
+// Returns the scaling of the sums of each channel. `image_shift` is the number that the loop adds
+// to the bytes of the image before it multiplies them.
 Scaling scaling_of(const Convolution& convolution, const Encoding& encoding, int32_t image_shift);
 
 // The images of a convolution, or of two that are one step, with their channels innermost.
@@ -56,12 +56,12 @@ struct ImageBuffers {
   BufferId x, y;
   std::optional<BufferId> residual = std::nullopt;  // may be y
 
-  // Null without a residual.
+  // Returns null without a residual.
   const uint8_t* residual_bytes(const RunState& state) const;
   void append_to(std::vector<BufferId>& buffers) const;
 };
 
-// Where the constants of a convolution lie, arranged.
+// The buffers of the constants of a convolution, which are arranged.
 struct ConstantBuffers {
   BufferId filters, starts, biases, factors;
 
@@ -70,7 +70,7 @@ struct ConstantBuffers {
 };
 
 BufferId add_constant(Builder& builder, const std::vector<uint8_t>& elements);
-// Both arranged.
+// Requirement: both are arranged.
 ConstantBuffers add_constants(Builder& builder, const std::vector<int8_t>& filters,
                               const Scaling& scaling);
 

@@ -11,17 +11,17 @@
 namespace millrace::device::cpu::kernels::quantised::vnni {
 namespace {
 
-// Where the loops are faster than the library; elsewhere they are not, or are slower
-// (docs/performance.md has the measurements). Of one pixel: where whole vectors of results can be
-// made. All filters are read for every 16 pixels, which takes longer than in the library when they
-// fill half of the second level of the cache.
+// Limits within which the loops are faster than oneDNN; outside them they are as fast, or slower
+// (docs/performance.md has the measurements). A 1x1 (pointwise) convolution must make whole vectors
+// of results. All filters are read for every 16 pixels, which takes longer than in oneDNN when they
+// fill half of the L2 cache.
 constexpr int64_t kMostFilterBytes = int64_t{1} << 19, kLeastPointwiseOut = kWide;
 // Another operand is added to whole vectors of results.
 constexpr int64_t kAddedMultiple = kWide;
 // Depthwise: images lie as they are where they fill vectors, and in planes otherwise.
 constexpr int64_t kDepthwiseMultiple = kWide, kPlanarMultiple = kNarrow;
-// Both as one: where planes are needed anyway, or the image between is too large for the cache; and
-// the filters of the first are few enough to be read for each row.
+// Both in one step: if planes are needed anyway, or the image between is too large for the cache,
+// and if the filters of the first are few enough to be read for each row.
 constexpr int64_t kMostSeparableIn = 64, kLargeImage = int64_t{1} << 18;
 
 bool is_depthwise(const Convolution& convolution) {
@@ -56,7 +56,7 @@ PointwiseLayer pointwise_layer(const Convolution& convolution, const Encoding& e
   return {static_cast<size_t>(convolution.x[1]), static_cast<size_t>(convolution.y[1]), encoding};
 }
 
-// Only convolutions of one pixel add another operand to their results.
+// Only 1x1 (pointwise) convolutions add another operand to their results.
 std::optional<Layer> layer_with(const Convolution& convolution, const ResidualRule& residual) {
   if (!suits_pointwise(convolution) || convolution.y[1] % kAddedMultiple != 0) return std::nullopt;
   const auto encoding = encoding_of(convolution);
@@ -116,7 +116,7 @@ void add(Builder& builder, const PointwiseLayer& layer, const Convolution& convo
                   static_cast<size_t>(bytes) / layer.channels_out, builder.chunks()));
 }
 
-// Of the depthwise convolution, whose image is x, or what the other makes of x.
+// Adds the depthwise convolution, whose image is x, or the result of the pointwise one on x.
 void add(Builder& builder, const PlanarLayer& layer, const Convolution& depthwise,
          const ImageBuffers& images, const std::optional<ConstantBuffers>& pointwise) {
   const size_t bytes = layer.scratch_bytes(), rows = layer.depthwise.geometry.out_height;

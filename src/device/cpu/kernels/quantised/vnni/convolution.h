@@ -1,5 +1,5 @@
-// Convolutions of bytes by the loops of this folder, as steps of a program, in place of the
-// library's where that is slower.
+// Convolutions of bytes by the loops of this folder, as steps of a program, in place of
+// oneDNN's where that is slower.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ namespace millrace::device::cpu::kernels::quantised::vnni {
 
 using Layer = std::variant<DepthwiseLayer, PointwiseLayer, PlanarLayer>;
 
-// Nothing where the loops cannot compute it, or the library's convolution is as fast.
+// Nothing where the loops cannot compute it, or oneDNN's convolution is as fast.
 std::optional<Layer> layer_of(const Convolution& convolution,
                               const std::optional<ResidualRule>& residual);
 
@@ -24,7 +24,7 @@ std::optional<Layer> layer_of(const Convolution& convolution,
 void add_step(Builder& builder, const Layer& layer, const Convolution& convolution,
               const ImageBuffers& images);
 
-// The same for a Conv of one pixel and the depthwise one that alone reads its result, as one step.
+// The same for a 1x1 Conv and the depthwise one that alone reads its result, as one step.
 std::optional<PlanarLayer> layer_of(const Convolution& pointwise, const Convolution& depthwise);
 void add_step(Builder& builder, const PlanarLayer& layer, const Convolution& pointwise,
               const Convolution& depthwise, const ImageBuffers& images);

@@ -63,7 +63,7 @@ HWY_INLINE void filter_channels(const DepthwiseLayer& layer, const DepthwiseWork
   }
 }
 
-// Of an odd number of windows the last but one is computed twice.
+// If the number of windows is odd, the last but one is computed twice.
 template <class Kind, size_t kStride>
 void filter_rows(const DepthwiseLayer& layer, const DepthwiseWork& work) {
   using Inner = kernels::depthwise::Pixels<uint8_t>;

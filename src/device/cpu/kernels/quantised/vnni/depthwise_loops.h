@@ -1,7 +1,7 @@
 // Depthwise convolutions of 3x3 taps over bytes whose channels lie innermost, on processors with
-// AVX-512 VNNI: exact sums of products, scaled to bytes as the library does it.
+// AVX-512 VNNI: exact sums of products, scaled to bytes as oneDNN does it.
 //
-// The library multiplies one pixel at a time. Here the bytes of four pixels that follow each other
+// oneDNN multiplies one pixel at a time. Here the bytes of four pixels that follow each other
 // are interleaved, so that one instruction (VPDPBUSD) adds up the products of a row of taps, for
 // each of the two windows that lie over them.
 #pragma once
@@ -15,8 +15,8 @@
 
 namespace millrace::device::cpu::kernels::quantised::vnni {
 
-// So many windows of a row are computed together: those that begin with the first and the second of
-// four pixels. There must be as many.
+// The number of windows of a row that are computed together: those that begin with the first and
+// the second of four pixels. A row must have at least as many.
 inline constexpr size_t kWindowsAtOnce = 2;
 
 // The filters, nine taps for each channel, in the order in which the loops read them.

@@ -1,6 +1,6 @@
 // Depthwise convolutions of 3x3 taps whose image is brought into planes row by row, of which only a
 // few exist: planes let the loops fill their vectors with any number of channels. The rows are
-// those of an image with its channels innermost; or a convolution of one pixel makes them, whose
+// those of an image with its channels innermost, or a 1x1 (pointwise) convolution makes them, whose
 // image is the largest of mobile networks, and need not exist then.
 #pragma once
 
@@ -18,19 +18,19 @@ struct PlanarLayer {
   DepthwiseLayer depthwise;  // channels: a multiple of kNarrow
   uint8_t padding;           // the byte around its image
 
-  // Of the image that is read.
+  // The number of channels of the image that is read.
   size_t channels_in() const {
     return pointwise ? pointwise->channels_in : depthwise.geometry.channels;
   }
-  // Of a row in planes: from a plane to the next, and all of them.
+  // Sizes of a row in planes: the distance from a plane to the next, and the size of all planes.
   size_t plane_bytes() const;
   size_t row_bytes() const;
-  // Of the memory that each thread needs for itself: rows that exist, and one of padding.
+  // Size of the scratch memory of each thread: the rows that exist, and one of padding.
   size_t scratch_bytes() const;
 };
 
 struct PlanarWork {
-  // Of one of the convolutions, arranged.
+  // The arranged constants of one of the two convolutions.
   struct Constants {
     const int8_t* filters;
     ScalingView scaling;
@@ -41,7 +41,7 @@ struct PlanarWork {
   uint8_t* scratch;                // begins at a line of the cache
   size_t first_row, rows;          // of the result
 };
-// As run() of the one or two, bit for bit.
+// Gives the results of run() of the one or two convolutions, bit for bit.
 void run(const PlanarLayer& layer, const PlanarWork& work) noexcept;
 
 }  // namespace millrace::device::cpu::kernels::quantised::vnni

@@ -18,7 +18,7 @@ namespace {
 
 using kernels::depthwise::kTaps;
 
-// Of eight pixels that follow each other, those at even or at odd places.
+// Selects, of eight consecutive pixels, those at even or at odd places.
 constexpr int kEven = 0x88, kOdd = 0xdd;
 template <int kWhich>
 HWY_INLINE hn::Vec<Bytes> every_other(hn::Vec<Bytes> first, hn::Vec<Bytes> second) {

@@ -10,7 +10,7 @@
 
 namespace millrace::device::cpu::kernels::quantised::vnni {
 
-// So many windows of a row are computed together, and there must be as many.
+// The number of windows of a row that are computed together; a row must have at least as many.
 inline constexpr size_t kPlaneWindowsAtOnce = 4;
 
 // The filters, nine taps for each channel, in the order in which the loops read them.

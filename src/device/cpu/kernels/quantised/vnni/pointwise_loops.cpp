@@ -17,7 +17,7 @@ MILLRACE_BEFORE_VNNI
 namespace millrace::device::cpu::kernels::quantised::vnni::HWY_NAMESPACE {
 namespace {
 
-// So many sums fit into the registers beside what they are made of.
+// The number of sums that fit into the registers beside the operands that they are made of.
 constexpr size_t kMostSums = 16;
 // Pixels whose sums of a narrow group do.
 constexpr size_t kPixels = kMostSums;
@@ -31,7 +31,7 @@ HWY_INLINE hn::Vec<Bytes> word_at(const uint8_t* from) {
   return hn::BitCast(Bytes(), hn::Set(Ints(), word ^ kShift));
 }
 
-// What a group of channels is computed from, and where.
+// The operands and the result of a group of channels.
 struct GroupWork {
   const uint8_t* image;
   const int8_t* filters;
@@ -82,7 +82,7 @@ HWY_INLINE void multiply(const PointwiseLayer& layer, const GroupWork& work, siz
   for (size_t i = 0; i < kCount; ++i) store(layer, sums[i], work, pixel + i);
 }
 
-// As many pixels at a time as there are registers for.
+// Multiplies as many pixels at a time as there are registers for.
 template <class Kind, size_t kVectors, size_t kCount>
 HWY_INLINE void multiply_group(const PointwiseLayer& layer, const GroupWork& work) {
   constexpr size_t kAtOnce = kCount * kVectors < kMostSums ? kCount : kMostSums / kVectors;

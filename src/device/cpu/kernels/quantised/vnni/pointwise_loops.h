@@ -1,5 +1,5 @@
-// Convolutions of one pixel over bytes whose channels lie innermost, on processors with AVX-512
-// VNNI: exact sums of products, scaled to bytes as the library does it, with another operand added
+// Pointwise (1x1) convolutions over bytes whose channels lie innermost, on processors with AVX-512
+// VNNI: exact sums of products, scaled to bytes as oneDNN does it, with another operand added
 // in networks with residual connections. Each vector of filters that is loaded is multiplied with
 // several pixels; and with few channels, what is made of a sum takes as long as its products.
 #pragma once

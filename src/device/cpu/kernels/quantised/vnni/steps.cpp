@@ -7,7 +7,7 @@
 namespace millrace::device::cpu::kernels::quantised::vnni {
 namespace {
 
-// What is computed in parts, all of it.
+// The whole of the work, which is computed in parts.
 template <class Layer, class Work>
 struct Whole {
   const Layer* layer;

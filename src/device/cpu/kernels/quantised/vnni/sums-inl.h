@@ -66,13 +66,13 @@ HWY_INLINE void store_quarters(hn::Vec<Bytes> bytes, uint8_t* to, size_t step) {
   store_quarter(_mm512_extracti32x4_epi32(bytes.raw, 3), to + 3 * step);
 }
 
-// What loops are compiled for one by one. In most layers of a network there is nothing to do for a
-// byte but to scale and to round it, and all else would take as long as the products of a few
-// channels.
+// The cases that loops are compiled for one by one. In most layers of a network there is nothing to
+// do for a byte but to scale and to round it, and all else would take as long as the products of a
+// few channels.
 template <bool kSignedImage, bool kOnlyScales>
 struct Kind {
   static constexpr bool signed_image = kSignedImage;
-  // No biases, no zero point, and no other bounds than those of UINT8.
+  // True if there are no biases, no zero point, and no other bounds than those of UINT8.
   static constexpr bool only_scales = kOnlyScales;
 };
 // Calls run(Kind).
@@ -131,7 +131,7 @@ struct Sums {
     sums[vector].raw = _mm512_dpbusd_epi32(sums[vector].raw, x.raw, filters.raw);
   }
 
-  // First the bias, then the factor, as the library does it.
+  // First the bias, then the factor, as oneDNN does it.
   HWY_INLINE hn::Vec<Floats> scaled(const ScalingView& scaling, size_t vector) const {
     const Floats f;
     auto sum = hn::ConvertTo(f, sums[vector]);
