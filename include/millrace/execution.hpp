@@ -44,7 +44,7 @@ struct UnitOptions {
   std::chrono::nanoseconds watchdog{0};
   // Behaviour after a job hung or its device failed. False: the unit is degraded, every job in it
   // and every later one fails with kUnitDegraded until reset(). True: the unit goes on with the
-  // jobs behind it, which had not started.
+  // later jobs, which had not started.
   bool auto_reset = false;
   // Time that close waits for a running job that makes no progress before it is given up; never
   // longer than the watchdog does. None: as long as the watchdog, or 10 s without one. A close that
@@ -59,7 +59,7 @@ enum class UnitState : uint8_t {
 };
 
 // Counts the conversions of jobs. A tensor in a view that the device does not take is converted,
-// into memory of the library before the job or out of it afterwards.
+// into memory of Millrace before the job or out of it afterwards.
 // Nothing else is copied between the caller and the device. (The copies of MILLRACE_STRICT_SYNC,
 // which stand for those of a board, do not count.)
 struct BoundaryConversions {

@@ -33,7 +33,7 @@ Result<std::shared_ptr<const void>> prepare(const graph::Fallback& op);
 // Thread-safe.
 Status run(const graph::Fallback& op, std::span<const TensorView> inputs,
            std::span<const OutputView> outputs, const void* prepared = nullptr) noexcept;
-// The same for callers that have looked the operator up: `spec` is the row of op.name.
+// This overload serves callers that have looked the operator up: `spec` is the row of op.name.
 Status run(const OperatorSpec& spec, const graph::Fallback& op, std::span<const TensorView> inputs,
            std::span<const OutputView> outputs, const void* prepared) noexcept;
 

@@ -1,4 +1,4 @@
-// A forked child may do nothing with the library but exit, exec, and destroy what it
+// A forked child may do nothing with Millrace but exit, exec, and destroy what it
 // has. The threads of the library exist in the parent only, and a lock that another thread held at
 // the fork stays locked for ever. So in the child calls are refused, and what belongs to such
 // threads or may be locked is left as it is instead of being destroyed.
@@ -27,7 +27,7 @@ inline bool is_forked_child() noexcept {
 // kForked, with the remedy: what calls return in the child.
 Status forked_status() noexcept;
 
-// Lets children recognise themselves as such. To be called before the library has a thread.
+// Lets children recognise themselves as such. Call it before Millrace starts a thread.
 // kOutOfMemory.
 Status watch_for_forks() noexcept;
 

@@ -119,7 +119,7 @@ Status Builder::lower_nodes(std::string& missing) {
       return status.with_context(fmt::format("node \"{}\"", node.name));
     missing += fmt::format("{}node '{}' ({}): {}", missing.empty() ? "" : "; ", node.name,
                            name_of(node.op), status.message());
-    // Gives the nodes behind it something to start from, so that they are checked too.
+    // Gives the nodes that follow something to start from, so that they are checked too.
     for (const ValueId id : node.outputs) new_result(id, plain_form(id));
   }
   return {};

@@ -199,7 +199,7 @@ Result<std::vector<Value>> run_fallback(const graph::Fallback& op, Operands inpu
   return evaluate_fallback(op, views, types);
 }
 
-// The same for a node with one output.
+// This overload takes a node with one output.
 Result<Value> run_fallback(const graph::Fallback& op, Operands inputs) {
   MILLRACE_ASSIGN_OR_RETURN(auto results, run_fallback(op, inputs, 1));
   return std::move(results[0]);

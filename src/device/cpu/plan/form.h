@@ -17,7 +17,7 @@ enum class Form : uint8_t {
   kChannelsLast,  // channels innermost
   kLibrary,       // the layouts that oneDNN prefers
   kWinograd,      // channels in blocks, by Winograd's algorithm (kernels/winograd)
-  // In one step with the depthwise convolution behind it, or the 1x1 convolution before it
+  // Fused with the depthwise convolution that follows, or with the 1x1 convolution before it
   // (kernels/separable). Channels are as in the usual form of the type.
   kSeparable,
 };

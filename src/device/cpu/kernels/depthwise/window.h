@@ -80,7 +80,7 @@ struct Pixels {
   size_t step;
 };
 
-// The same for windows anywhere, over `kColumns` columns.
+// Like the function above, for windows at any position, over `kColumns` columns.
 template <class T, size_t kColumns = kTaps>
 struct EdgePixels {
   EdgePixels(const Geometry& g, const T* image, const T* padding, size_t row, size_t column) {

@@ -1,4 +1,4 @@
-// Finds the 1x1 convolutions that are one step with the depthwise one behind them (loops.h).
+// Finds the 1x1 convolutions that are fused with the depthwise one that follows (loops.h).
 #pragma once
 
 #include <cstdint>

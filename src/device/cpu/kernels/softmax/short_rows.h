@@ -13,7 +13,7 @@ inline constexpr size_t kLongestShortRow = 16;
 // Applies softmax to `rows` contiguous rows of `length` elements. `to` may be `from`. Requirement:
 // 1 <= length <= kLongestShortRow.
 void softmax_of_short_rows(const float* from, float* to, size_t rows, size_t length) noexcept;
-// The same for BF16 numbers, computed in FP32.
+// Does so for BF16 elements, which it computes in FP32.
 void softmax_of_short_rows(const uint16_t* from, uint16_t* to, size_t rows, size_t length) noexcept;
 
 }  // namespace millrace::device::cpu::kernels

@@ -24,7 +24,7 @@ std::optional<Layer> layer_of(const Convolution& convolution,
 void add_step(Builder& builder, const Layer& layer, const Convolution& convolution,
               const ImageBuffers& images);
 
-// The same for a 1x1 Conv and the depthwise one that alone reads its result, as one step.
+// Fuses a 1x1 (pointwise) Conv and the depthwise Conv that alone reads its result.
 std::optional<PlanarLayer> layer_of(const Convolution& pointwise, const Convolution& depthwise);
 void add_step(Builder& builder, const PlanarLayer& layer, const Convolution& pointwise,
               const Convolution& depthwise, const ImageBuffers& images);
