@@ -3,7 +3,7 @@
 # outside. Ends with 1 when one of them crashed, hung, leaked, or took too much memory.
 #
 #   scripts/fuzz.sh [SECONDS [TARGET...]]   each target for so long (default 60), or some of them
-#   scripts/fuzz.sh --smoke                 all targets in two minutes on two cores, for CI
+#   scripts/fuzz.sh --smoke                 all targets in a minute on two cores, for CI
 #   scripts/fuzz.sh --list                  the names of the targets
 #
 # Starts from tests/fuzz/corpus and keeps what it finds: inputs that reach new code in
@@ -21,7 +21,7 @@ if [[ ${1:-} == --list ]]; then
 fi
 seconds=${1:-60}
 if [[ $seconds == --smoke ]]; then
-  seconds=$((120 * 2 / ${#all[@]}))
+  seconds=$((60 * 2 / ${#all[@]}))
   scratch=$build/fuzz/smoke
   rm -rf "$scratch"
 fi
