@@ -14,7 +14,7 @@ help:
 	@echo 'make test-dma-buf  run the tests of DMA-BUFs in an emulated machine that has them'
 	@echo 'make test-debian13  build on Debian 13, with oneDNN 3.x, and test the CPU device there'
 	@echo 'make fuzz     run each fuzz target for SECONDS=$(SECONDS)'
-	@echo 'make shipped  what demo and install need: libraries and programs, no tests'
+	@echo 'make shipped  what install needs: libraries and programs, no tests'
 	@echo 'make build    install what is missing and build everything, benchmarks too, into $(BUILD)'
 	@echo 'make bench    build and run the benchmarks'
 	@echo 'make lint     format, layers, clang-tidy'
@@ -40,7 +40,8 @@ build: configure
 shipped: configure
 	@cmake --build --preset release --target shipped
 
-demo: shipped
+demo: configure
+	@cmake --build --preset release --target demo_programs
 	@scripts/demo.sh $(BUILD)
 
 test: configure
