@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Measures the kernels of typical convolutions on one core of this processor, and writes the table of an instruction
-set that the CPU device ships (src/device/cpu/plan/table, docs/performance.md):
+set that the CPU device ships (src/device/cpu/plan/table, docs/performance/convolutions.md):
 
     scripts/measure-kernels.py avx512 >src/device/cpu/plan/table/avx512.txt
 

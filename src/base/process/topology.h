@@ -15,7 +15,7 @@ struct CpuFeatures {
   bool avx512_bf16 = false;  // BF16 dot products
   bool amx_bf16 = false;
   // Whether products of BF16 take no longer than those of FP32. Intel's processors since Sapphire
-  // Rapids compute half as many in the same time (docs/performance.md), but for AMX.
+  // Rapids compute half as many in the same time (docs/performance/roofline.md), but for AMX.
   bool fast_bf16 = false;
 };
 

@@ -12,7 +12,7 @@ namespace {
 
 using graph::ValueId;
 
-// The approximate throughput of one core; docs/performance.md has the measurements.
+// The approximate throughput of one core; docs/performance/roofline.md has the measurements.
 constexpr double kBytesPerNs = 10;
 constexpr double kMultiplicationsPerNs = 60;        // of floating point numbers
 constexpr double kShortMultiplicationsPerNs = 180;  // of BF16 and of integers

@@ -16,7 +16,7 @@ namespace millrace::vartx {
 class SharedRows {
  public:
   // Below so many pixels that are read, about a quarter of a millisecond, waking a lane takes as
-  // long as it saves (docs/performance.md).
+  // long as it saves (docs/performance/conversions.md).
   static constexpr uint64_t kLeastSamples = 400'000;
 
   // A vision::RowRunner. Thread-safe.

@@ -62,7 +62,7 @@ Band band_of(const graph::Conv& op, const Rows& y, int64_t height, int64_t taps)
 }
 
 // Each lane then reads all weights instead of the whole image. Nobody writes weights, so they come
-// faster than what another core has just written (docs/performance.md has the measurements).
+// faster than what another core has just written (docs/performance/latency-and-threads.md).
 bool pays(const PrimitiveDesc& whole) {
   constexpr size_t kWeightsPerImage = 8;
   return whole.src_desc().get_size() * kWeightsPerImage >= whole.weights_desc().get_size();

@@ -16,7 +16,7 @@
 namespace millrace::device::cpu::kernels::winograd {
 namespace {
 
-// The throughput of one core, measured (docs/performance.md).
+// The throughput of one core, measured (docs/performance/convolutions.md).
 constexpr double kMultiplicationsPerNs = 80;  // by either algorithm
 constexpr double kFloatsPerNs = 4;     // of filters that come from beyond the L2 cache of a core
 constexpr double kNsPerChange = 0.04;  // of an element, by either transform

@@ -18,7 +18,7 @@ size_t pixels_of(const Convolution& convolution) {
 }
 
 // Dense products by tiles lower the clock of the core for the better part of a millisecond, which
-// in a small network takes more time than the loops save (docs/performance.md).
+// in a small network takes more time than the loops save (docs/performance/quantised.md).
 constexpr size_t kLeastProducts = 25'000'000;
 
 bool suits(const Convolution& convolution) {

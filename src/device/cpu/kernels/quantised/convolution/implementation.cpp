@@ -9,7 +9,7 @@ namespace {
 using PrimitiveDesc = dnnl::convolution_forward::primitive_desc;
 
 // A tile of AMX holds 64 bytes of a filter; with less of it, or in short layers, to set the tiles
-// up and to store them takes longer than the products (docs/performance.md has the measurements).
+// up and to store them takes longer than the products (measured in docs/performance/quantised.md).
 // The sums are exact either way, so the results are the same.
 bool pays_for_tiles(const ConvolutionWork& work) {
   constexpr int64_t kLeastFilter = 64, kLeastProducts = 7'000'000;

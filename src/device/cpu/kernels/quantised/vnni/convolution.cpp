@@ -12,7 +12,7 @@ namespace millrace::device::cpu::kernels::quantised::vnni {
 namespace {
 
 // Limits within which the loops are faster than oneDNN; outside them they are as fast, or slower
-// (docs/performance.md has the measurements). A 1x1 (pointwise) convolution must make whole vectors
+// (docs/performance/quantised.md). A 1x1 (pointwise) convolution must make whole vectors
 // of results. All filters are read for every 16 pixels, which takes longer than in oneDNN when they
 // fill half of the L2 cache.
 constexpr int64_t kMostFilterBytes = int64_t{1} << 19, kLeastPointwiseOut = kWide;
