@@ -17,7 +17,11 @@ namespace millrace::runtime {
 namespace {
 
 constexpr uint32_t kProducers = 8;
+#ifdef MILLRACE_SANITIZED
+constexpr uint32_t kJobsPerProducer = 12'500;  // a job takes more than ten times as long there
+#else
 constexpr uint32_t kJobsPerProducer = 125'000;
+#endif
 constexpr uint32_t kJobs = kProducers * kJobsPerProducer;
 constexpr uint32_t kInFlight = 3;  // uncollected jobs a producer keeps
 
@@ -121,7 +125,7 @@ SessionJobId submit_patiently(Session& session, const JobBindings& bindings,
   }
 }
 
-TEST_F(SessionStress, AMillionJobsAreEachCollectedOnce) {
+TEST_F(SessionStress, ManyJobsAreEachCollectedOnce) {
   const std::unique_ptr<Session> session = make_session({.max_concurrent_runs = 32});
   std::vector<SessionJobId> ids(kJobs);
   run_producers([&](uint32_t producer) {
@@ -142,7 +146,7 @@ TEST_F(SessionStress, AMillionJobsAreEachCollectedOnce) {
   expect_work_done_by_lanes();
 }
 
-TEST_F(SessionStress, AMillionCallbacksComeOnceAndInOrder) {
+TEST_F(SessionStress, ManyCallbacksComeOnceAndInOrder) {
   const std::unique_ptr<Session> session = make_session({.max_concurrent_runs = 32});
   std::vector<SessionJobId> called;
   called.reserve(kJobs);

@@ -83,7 +83,15 @@ TEST_F(FaceFork, AChildMayExitWithARunnerWhileAThreadWaitsAndACallbackRuns) {
       });
   inside.get_future().get();
   const JobHandle second = runner->execute_async(in, out);
-  std::thread waiting([&] { EXPECT_EQ(runner->wait(second, kForever), StatusCode::SUCCESS); });
+  // The other threads have come to rest: one that started or allocated during the fork could hold a
+  // lock of AddressSanitizer, which the child would then find locked for ever.
+  gate_->await_arrivals(2);
+  std::promise<void> started;
+  std::thread waiting([&] {
+    started.set_value();
+    EXPECT_EQ(runner->wait(second, kForever), StatusCode::SUCCESS);
+  });
+  started.get_future().get();
   EXPECT_EQ(run_in_child([] { return 7; }), 7);
   go_on.set_value();
   gate_->release();
