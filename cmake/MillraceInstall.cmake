@@ -10,10 +10,11 @@ set(shipped_programs millrace_cli vart_infer_async vart_callback ml_vart vart_mu
   nrt_all_reduce nrt_send_recv nrt_tensor_parallel)
 install(TARGETS ${shipped_libraries} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS ${shipped_programs} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-# What an installation needs; no tests, no benchmarks.
+# This builds what an installation needs, without tests and benchmarks.
 add_custom_target(shipped)
 add_dependencies(shipped ${shipped_libraries} ${shipped_programs})
-# What scripts/demo.sh runs: less, so that a newcomer sees it sooner. The sample loads the plugins.
+# This builds what scripts/demo.sh runs, which is less, so that a newcomer sees the demo sooner. The
+# sample loads the plugins.
 add_custom_target(demo_programs)
 add_dependencies(demo_programs millrace_cli millrace-cpu millrace-reserve vart_infer_async glyphs)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/millrace ${PROJECT_SOURCE_DIR}/include/vart
