@@ -17,10 +17,12 @@
 #include "base/unique_fd.h"
 #include "memory/bank_use.h"
 #include "memory/buffer.h"
+#include "tests/support/unique_name.h"
 
 namespace millrace::memory {
 namespace {
 
+using test::unique_name;
 using testing::AllOf;
 using testing::HasSubstr;
 
@@ -34,10 +36,6 @@ class Banks : public testing::Test {
   }
   static Bank& bank(const BankList& banks, size_t index = 0) { return *banks[index]; }
 
-  // A name that no other process of this test run has.
-  static std::string unique_name(const std::string& name) {
-    return name + std::to_string(::getpid());
-  }
   static uint64_t use_of(const std::string& name) { return bank_use_of_all_processes()[name]; }
 };
 

@@ -12,6 +12,7 @@
 #include "tests/support/address_checks.h"
 #include "tests/support/descriptor_limit.h"
 #include "tests/support/open_descriptors.h"
+#include "tests/support/unique_name.h"
 
 namespace millrace::memory {
 namespace {
@@ -43,7 +44,8 @@ class Descriptors : public ::testing::Test {
     return exported.ok() && ::close(*exported) == 0;
   }
 
-  const std::shared_ptr<Bank> bank_ = std::make_shared<Bank>("descriptors", kUnlimited);
+  const std::shared_ptr<Bank> bank_ =
+      std::make_shared<Bank>(test::unique_name("descriptors"), kUnlimited);
   const test::DescriptorLimit limit_{kSoftLimit};
 };
 
@@ -62,7 +64,7 @@ TEST_F(Descriptors, MemoryHoldsHalfOfThemAtMost) {
 TEST_F(Descriptors, MemoryWithoutOneIsLikeAnyOther) {
   const std::vector<Buffer> buffers = allocate(200);
   EXPECT_EQ(bank_->used(), 200u * 5000);
-  EXPECT_EQ(bank_use_of_all_processes()["descriptors"], 200u * 8192);
+  EXPECT_EQ(bank_use_of_all_processes()[bank_->name()], 200u * 8192);
   for (const Buffer& buffer : buffers) {
     EXPECT_EQ(buffer.kind(), BufferKind::kShared);
     EXPECT_EQ(buffer.data()[4999], std::byte{0});

@@ -16,6 +16,7 @@
 #include "memory/bank_use.h"
 #include "memory/buffer.h"
 #include "tests/support/log_capture.h"
+#include "tests/support/unique_name.h"
 
 namespace millrace::memory {
 namespace {
@@ -69,12 +70,13 @@ TEST(ForbiddenFiles, MemoryIsAnonymousWithoutFtruncate) {
 
 // The same happens where /proc is not mounted.
 TEST(ForbiddenFiles, MemoryOfABankIsNotKeptWhereNamesCannotBeRead) {
-  without(SYS_readlink, [] {
-    const auto bank = std::make_shared<Bank>("nameless", kUnlimited);
+  const std::string name = test::unique_name("nameless");
+  without(SYS_readlink, [&name] {
+    const auto bank = std::make_shared<Bank>(name, kUnlimited);
     const UniqueFd fd(Buffer::allocate_in(*bank, 4096).value().export_fd().value());
     EXPECT_TRUE(Buffer::import_fd(fd.get(), 4096).ok());
   });
-  EXPECT_EQ(bank_use_of_all_processes()["nameless"], 0u);
+  EXPECT_EQ(bank_use_of_all_processes()[name], 0u);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "memory/bank_use.h"
+#include "tests/support/unique_name.h"
 #include "tests/vart/runner_fixture.h"
 
 namespace millrace::vartml {
@@ -108,7 +109,7 @@ TEST_F(MemoryBanks, BanksThatMakeNoSenseAreRefusedAtCreation) {
 }
 
 TEST_F(MemoryBanks, OtherProcessesSeeTheMemoryUnderTheBanksName) {
-  const std::string name = "seen" + std::to_string(getpid());
+  const std::string name = test::unique_name("seen");
   use_banks(name + "=1M");
   const std::shared_ptr<Runner> runner = make_runner();
   const NpuTensor tensor = allocate(*runner, 5000);
