@@ -1,6 +1,7 @@
 // Unary and Binary against their definitions, in every layout a value can have.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -144,6 +145,42 @@ TEST(Binary, BroadcastsBothOperands) {
                               {builder.input(a.dims), builder.input(b.dims)}));
   expect_close(run_model(builder.build(), {a, b}),
                reference_binary(BinaryKind::kSub, a, b, {3, 4, 5}), 1e-6);
+}
+
+Tensor transposed(const Tensor& x, const Dims& permutation) {
+  Dims dims;
+  for (const int64_t from : permutation) dims.push_back(x.dims[static_cast<size_t>(from)]);
+  Tensor y = Tensor::zeros(dims);
+  for_each_index(dims, [&](const Dims& at) {
+    Dims from(at.size());
+    for (size_t i = 0; i < at.size(); ++i) from[static_cast<size_t>(permutation[i])] = at[i];
+    y.at(at) = x.at(from);
+  });
+  return y;
+}
+
+// A Transpose is a view of its operand, so the elements may lie in any order, and dimensions of
+// size 1 may have any stride.
+TEST(Binary, BroadcastsToATransposedOperand) {
+  for (const Dims& dims : {Dims{2, 5, 3, 4}, Dims{1, 24, 1, 2}, Dims{6, 1, 1, 3}}) {
+    const Tensor x = Tensor::numbers(dims, 1);
+    Dims permutation = {0, 1, 2, 3};
+    do {
+      const Tensor a = transposed(x, permutation);
+      for (const BinaryKind kind : {BinaryKind::kSub, BinaryKind::kPrelu})
+        for (const Dims& b_dims : {Dims{}, Dims{a.dims[1], 1, 1}, Dims{a.dims[3]}}) {
+          SCOPED_TRACE(std::string(name_of(kind)) + " of " + ::testing::PrintToString(a.dims) +
+                       " and " + ::testing::PrintToString(b_dims));
+          const Tensor b = Tensor::numbers(b_dims, 2);
+          ModelBuilder builder;
+          const ValueId same =
+              builder.node(graph::Unary{{UnaryKind::kLinear, 1, 0}}, {builder.input(x.dims)});
+          const ValueId view = builder.node(graph::Transpose{permutation}, {same});
+          builder.output(builder.node(graph::Binary{kind}, {view, builder.constant(b)}));
+          expect_close(run_model(builder.build(), {x}), reference_binary(kind, a, b, a.dims), 1e-6);
+        }
+    } while (std::ranges::next_permutation(permutation).found);
+  }
 }
 
 TEST(Binary, OfAValueWithItself) {

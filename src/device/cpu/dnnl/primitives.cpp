@@ -1,5 +1,7 @@
 #include "device/cpu/dnnl/primitives.h"
 
+#include "device/cpu/dnnl/layout.h"
+
 namespace millrace::device::cpu {
 
 Dims gaps_of(Dims dilations) {
@@ -24,7 +26,36 @@ typename Primitive::primitive_desc find_normalization(const dnnl::engine& engine
 #endif
 }
 
+// oneDNN 2.6 leaves out elements, where one operand is broadcast, if strides of dimensions of size
+// 1 make another order of a tensor in C order: 24x1x2 with the strides 2, 48, 1.
+Desc without_needless_strides(const Desc& desc) {
+  Desc plain = plain_desc(desc.dims(), desc.data_type());
+  return strides_of(desc) && lie_alike(from_first_element(desc), plain) ? plain : desc;
+}
+
+// Whether oneDNN 2.6 gives each element the slope of its channel. Where dimensions behind the
+// channels lie on both sides of them, it does not.
+bool finds_slopes(const Desc& layout, const Desc& slope) {
+  const Dims dims = layout.dims();
+  if (slope.dims() == dims) return true;
+  const Desc here = from_first_element(layout);
+  const ElementType type = layout.data_type();
+  if (lie_alike(here, plain_desc(dims, type)) || lie_alike(here, channels_last_desc(dims, type)))
+    return true;
+  const auto known = layout_of(here);
+  return known && known->block_count == 1 &&
+         lie_alike(here, blocked_desc(dims, type, static_cast<int>(known->blocks()[0].size)));
+}
+
 }  // namespace
+
+dnnl::binary::primitive_desc find_binary(const dnnl::engine& engine,
+                                         const dnnl::primitive_attr& attributes,
+                                         dnnl::algorithm algorithm, const Desc& a, const Desc& b) {
+  const Desc result = without_needless_strides(a);
+  return find_primitive<dnnl::binary>(engine, attributes, algorithm, result,
+                                      without_needless_strides(b), result);
+}
 
 Eltwise in_this_version(const Eltwise& function) {
 #if DNNL_VERSION_MAJOR > 2
@@ -52,6 +83,7 @@ dnnl::eltwise_forward::primitive_desc find_eltwise(const dnnl::engine& engine,
 dnnl::prelu_forward::primitive_desc find_prelu(const dnnl::engine& engine,
                                                const dnnl::primitive_attr& attributes,
                                                const Desc& layout, const Desc& slope) {
+  if (!finds_slopes(layout, slope)) return {};
 #if DNNL_VERSION_MAJOR == 2
   return find_primitive<dnnl::prelu_forward>(engine, attributes, kInference, layout, slope);
 #else

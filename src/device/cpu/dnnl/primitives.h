@@ -109,10 +109,16 @@ struct Eltwise {
 // Converts the parameters to those of the same function in the version that is compiled for.
 Eltwise in_this_version(const Eltwise& function);
 
+// Finds the primitive of `a` and `b`, whose result lies as `a` does.
+dnnl::binary::primitive_desc find_binary(const dnnl::engine& engine,
+                                         const dnnl::primitive_attr& attributes,
+                                         dnnl::algorithm algorithm, const Desc& a, const Desc& b);
+
 // These find primitives whose results have the layout of their operands.
 dnnl::eltwise_forward::primitive_desc find_eltwise(const dnnl::engine& engine,
                                                    const dnnl::primitive_attr& attributes,
                                                    const Eltwise& function, const Desc& layout);
+// Empty, too, for a slope of fewer elements where the channels lie between other dimensions.
 dnnl::prelu_forward::primitive_desc find_prelu(const dnnl::engine& engine,
                                                const dnnl::primitive_attr& attributes,
                                                const Desc& layout, const Desc& slope);

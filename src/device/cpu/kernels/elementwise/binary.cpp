@@ -116,9 +116,8 @@ Result<bool> add_library_binary(Builder& builder, const Operands& operands, Valu
                                 dnnl::algorithm algorithm) {
   return add_fast<dnnl::binary>(builder, "Binary", operands, y, {DNNL_ARG_SRC_0, DNNL_ARG_SRC_1},
                                 [&](const Desc& main, const Desc& other) {
-                                  return find_primitive<dnnl::binary>(builder.engine(),
-                                                                      make_attributes(), algorithm,
-                                                                      main, other, main);
+                                  return find_binary(builder.engine(), make_attributes(), algorithm,
+                                                     main, other);
                                 });
 }
 
