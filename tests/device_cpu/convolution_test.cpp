@@ -66,6 +66,8 @@ const std::vector<Shape>& shapes() {
       {"ToASmallImage", {1, 128, 13, 13}, 128, {3, 3}, conv({2, 2}, {1, 1}, {1, 1}, {1, 1})},
       {"Unpadded", {1, 16, 41, 38}, 16, {3, 3}, conv({1, 1}, {1, 1}, {0, 0}, {0, 0})},
       {"WidePads", {2, 16, 15, 21}, 32, {3, 3}, conv({1, 1}, {1, 1}, {2, 0}, {3, 5})},
+      {"ReadsOnlyPadding", {3, 6, 1, 15}, 10, {2, 1}, conv({1, 1}, {2, 1}, {1, 0}, {1, 0})},
+      {"BeginsInPadding", {1, 16, 6, 6}, 32, {3, 3}, conv({1, 1}, {1, 1}, {4, 0}, {0, 4})},
       {"Line", {1, 16, 30}, 32, {5}, conv({2}, {1}, {2}, {2})},
       {"Volume", {1, 16, 5, 6, 7}, 16, {3, 3, 3}, conv({1, 1, 2}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1})},
   };
@@ -90,6 +92,26 @@ TEST_P(ConvShape, IsTheSumOverTheWindow) {
   EXPECT_THAT(implementations(*program),
               ::testing::Each(::testing::Not(::testing::HasSubstr("ref"))));
   expect_close(run(*program, {x}).at(0), expected, tolerance_of(precision));
+}
+
+// What is fused must reach results that no element of x does.
+TEST_P(ConvShape, AddsAResidualAndAppliesAFunction) {
+  const Shape& shape = shapes()[std::get<0>(GetParam())];
+  const Precision precision = std::get<1>(GetParam());
+  graph::Conv op = shape.op;
+  op.activation.kind = UnaryKind::kTanh;
+  const Tensor x = Tensor::numbers(shape.x, 1);
+  Tensor weight = Tensor::numbers(weight_dims(shape), 2);
+  for (float& value : weight.data) value /= 16;
+  ModelBuilder builder(precision);
+  const ValueId input = builder.input(shape.x);
+  const ValueId sum = builder.node(shape.op, {input, builder.constant(weight)});
+  const ValueId residual = builder.node(graph::Unary{{UnaryKind::kAbs, 0, 0}}, {sum});
+  builder.output(builder.node(op, {input, builder.constant(weight), kNoValue, residual}));
+  const auto model = builder.build();
+  Tensor expected = reference_conv(shape.op, x, weight, model->graph.values[sum].shape);
+  for (float& value : expected.data) value = std::tanh(value + std::fabs(value));
+  expect_close(run_model(model, {x}), expected, tolerance_of(precision));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ConvShape,

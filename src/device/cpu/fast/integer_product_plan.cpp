@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "device/cpu/dnnl/convolution.h"
 #include "device/cpu/kernels/primitives.h"
 #include "device/cpu/kernels/quantised/parameters.h"
 #include "fallback/convolution.h"
@@ -136,17 +137,16 @@ bool is_exact(const std::string& implementation, const Shape& shape, const Weigh
 
 std::optional<PrimitiveDesc> make_primitive(const Builder& builder, const Shape& shape,
                                             const Weights& weights) {
-  const Dims dilations = gaps_of({shape.dilations.begin(), shape.dilations.end()});
+  const Dims dilations(shape.dilations.begin(), shape.dilations.end());
   const Dims strides(shape.strides.begin(), shape.strides.end());
   const Dims padding(2, 0);
   const auto choice = kernels::choose(std::vector<bool>{true}, [&](bool) {
-    return find_primitive<dnnl::convolution_forward>(
-        builder.engine(), kernels::make_attributes(), dnnl::prop_kind::forward_inference,
-        dnnl::algorithm::convolution_direct,
-        ordered_desc(image_dims(shape), ElementType::u8, kChannelsLast),
-        any_desc(weight_dims(shape, weights), ElementType::s8), Desc(),
-        ordered_desc(sums_dims(shape, weights), ElementType::s32, kChannelsLast), strides,
-        dilations, padding, padding);
+    return find_convolution(
+        builder.engine(), kernels::make_attributes(),
+        {ordered_desc(image_dims(shape), ElementType::u8, kChannelsLast),
+         any_desc(weight_dims(shape, weights), ElementType::s8), Desc(),
+         ordered_desc(sums_dims(shape, weights), ElementType::s32, kChannelsLast), strides,
+         dilations, padding, padding});
   });
   if (!choice || !is_exact(choice->primitive.impl_info_str(), shape, weights)) return std::nullopt;
   return choice->primitive;

@@ -4,10 +4,9 @@
 #include <atomic>
 #include <memory>
 #include <optional>
-#include <string_view>
 #include <utility>
 
-#include "device/cpu/dnnl/primitives.h"
+#include "device/cpu/dnnl/convolution.h"
 #include "device/cpu/kernels/careful_step.h"
 #include "device/cpu/kernels/parts.h"
 #include "device/cpu/kernels/primitives.h"
@@ -171,16 +170,13 @@ class Bands {
 
   // Makes a band by the implementation of the whole convolution, so that they share the weights.
   PrimitiveDesc describe(const Band& band) const {
-    const std::string_view wanted = whole_.impl_info_str();
     Dims begin = op_.pads_begin, end = op_.pads_end;
     begin[0] = band.above;
     end[0] = band.below;
-    return choose_primitive<dnnl::convolution_forward>(
-        builder_.engine(), whole_.get_primitive_attr(),
-        [wanted](PrimitiveDesc desc) { return implementation_named(std::move(desc), wanted); },
-        dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct, only(band.x, x_),
-        whole_.weights_desc(), whole_.bias_desc(), only(band.y, y_), op_.strides,
-        gaps_of(op_.dilations), begin, end);
+    return find_convolution(builder_.engine(), whole_.get_primitive_attr(),
+                            {only(band.x, x_), whole_.weights_desc(), whole_.bias_desc(),
+                             only(band.y, y_), op_.strides, op_.dilations, begin, end},
+                            only_named(whole_.impl_info_str()));
   }
 
   void add_arguments(const Band& band, const std::vector<Argument>& arguments,

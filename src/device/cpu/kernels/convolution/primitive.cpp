@@ -1,8 +1,8 @@
 #include "device/cpu/kernels/convolution/primitive.h"
 
-#include <string_view>
 #include <utility>
 
+#include "device/cpu/dnnl/convolution.h"
 #include "device/cpu/kernels/primitives.h"
 
 namespace millrace::device::cpu::kernels {
@@ -66,29 +66,25 @@ dnnl::convolution_forward::primitive_desc make_convolution(const Convolution& co
   const Desc bias =
       convolution.bias.empty() ? Desc() : plain_desc(convolution.bias, ElementType::f32);
   const ElementType type = convolution.type;
-  return find_primitive<dnnl::convolution_forward>(
-      engine, attributes, dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct,
-      image_desc(convolution.x, type, form), any_desc(convolution.weight, type), bias,
-      image_desc(convolution.y, type, form), op.strides, gaps_of(op.dilations), op.pads_begin,
-      op.pads_end);
+  return find_convolution(
+      engine, attributes,
+      {image_desc(convolution.x, type, form), any_desc(convolution.weight, type), bias,
+       image_desc(convolution.y, type, form), op.strides, op.dilations, op.pads_begin,
+       op.pads_end});
 }
 
 dnnl::convolution_forward::primitive_desc make_unbounded(
     const Convolution& convolution, const FusedFunctions& fused,
     const dnnl::convolution_forward::primitive_desc& whole, const dnnl::engine& engine) {
-  using PrimitiveDesc = dnnl::convolution_forward::primitive_desc;
   const graph::Conv& op = *convolution.op;
   dnnl::post_ops post_ops = operations_before_activation(convolution, fused);
   append_before_bounds(post_ops, op.activation);
   dnnl::primitive_attr attributes = make_attributes();
   attributes.set_post_ops(post_ops);
-  const std::string_view name = whole.impl_info_str();
-  return choose_primitive<dnnl::convolution_forward>(
-      engine, attributes,
-      [name](PrimitiveDesc desc) { return implementation_named(std::move(desc), name); },
-      dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct, whole.src_desc(),
-      whole.weights_desc(), whole.bias_desc(), whole.dst_desc(), op.strides, gaps_of(op.dilations),
-      op.pads_begin, op.pads_end);
+  return find_convolution(engine, attributes,
+                          {whole.src_desc(), whole.weights_desc(), whole.bias_desc(),
+                           whole.dst_desc(), op.strides, op.dilations, op.pads_begin, op.pads_end},
+                          only_named(whole.impl_info_str()));
 }
 
 Desc slope_desc(const Convolution& convolution) {

@@ -312,16 +312,12 @@ class Lowering {
     attributes_ = attributes_for_sums();
     const auto outputs = static_cast<int64_t>(builder_.value(y_).elements());
     const ConvolutionWork work{filter_size(), filter_size() * outputs};
-    primitive_ = choose_primitive<dnnl::convolution_forward>(
-        builder_.engine(), attributes_->get(),
-        [&](PrimitiveDesc first) {
-          return is_fast(first) ? choose_implementation(std::move(first), work) : first;
-        },
-        dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct,
-        channels_last_desc(x_dims, builder_.stored_type(x_)),
-        any_desc(weights_dims, ElementType::s8), bias,
-        channels_last_desc(builder_.dims(y_), result_.type), op_.strides, gaps_of(op_.dilations),
-        op_.pads_begin, op_.pads_end);
+    primitive_ = find_convolution(builder_.engine(), attributes_->get(),
+                                  {channels_last_desc(x_dims, builder_.stored_type(x_)),
+                                   any_desc(weights_dims, ElementType::s8), bias,
+                                   channels_last_desc(builder_.dims(y_), result_.type), op_.strides,
+                                   op_.dilations, op_.pads_begin, op_.pads_end},
+                                  rank_for(work));
     return is_fast(primitive_);
   }
 

@@ -1,7 +1,10 @@
 #include "device/cpu/kernels/quantised/convolution/implementation.h"
 
-#include <limits>
+#include <optional>
 #include <string>
+#include <string_view>
+
+#include "device/cpu/dnnl/calls.h"
 
 namespace millrace::device::cpu::kernels::quantised {
 namespace {
@@ -16,38 +19,28 @@ bool pays_for_tiles(const ConvolutionWork& work) {
   return work.filter_size >= kLeastFilter && work.products >= kLeastProducts;
 }
 
-bool has_tiles(const std::string& name) {
-  return name.find("amx") != std::string::npos;
+bool has_tiles(std::string_view name) {
+  return name.find("amx") != std::string_view::npos;
 }
 
-// How far an implementation is from the one that is wanted.
-int rank(const std::string& name, bool wants_tiles) {
-  if (is_reference(name)) return std::numeric_limits<int>::max();
+std::optional<int> rank(std::string_view name, bool wants_tiles) {
+  if (is_reference(std::string(name))) return std::nullopt;
   if (has_tiles(name) != wants_tiles) return 2;
   // With AMX, the general kernel is never slower than the one for 1x1 filters.
-  const bool is_pointwise = name.find("1x1") != std::string::npos;
+  const bool is_pointwise = name.find("1x1") != std::string_view::npos;
   return wants_tiles && is_pointwise ? 1 : 0;
 }
 
 }  // namespace
 
 bool has_tiles(const PrimitiveDesc& primitive) {
-  return has_tiles(std::string(primitive.impl_info_str()));
+  return has_tiles(std::string_view(primitive.impl_info_str()));
 }
 
-PrimitiveDesc choose_implementation(PrimitiveDesc primitive, const ConvolutionWork& work) {
-  const bool wants_tiles = pays_for_tiles(work);
-  PrimitiveDesc chosen = primitive;
-  // oneDNN lists those with tiles first: where there are none, its order is good.
-  if (!has_tiles(chosen)) return chosen;
-  int least = rank(chosen.impl_info_str(), wants_tiles);
-  while (least > 0 && primitive.next_impl()) {
-    const int next = rank(primitive.impl_info_str(), wants_tiles);
-    if (next >= least) continue;
-    least = next;
-    chosen = primitive;
-  }
-  return chosen;
+ImplementationRank rank_for(const ConvolutionWork& work) {
+  return [wants_tiles = pays_for_tiles(work)](std::string_view name) {
+    return rank(name, wants_tiles);
+  };
 }
 
 }  // namespace millrace::device::cpu::kernels::quantised

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "device/cpu/dnnl/calls.h"
+#include "device/cpu/dnnl/convolution.h"
 
 namespace millrace::device::cpu::kernels::quantised {
 
@@ -13,10 +13,8 @@ struct ConvolutionWork {
   int64_t products;     // of all output elements
 };
 
-// Returns the one that suits the work, of the implementations that `primitive` lists from its
-// current one on. The same work gives the same choice. Requirement: `primitive` is not empty.
-dnnl::convolution_forward::primitive_desc choose_implementation(
-    dnnl::convolution_forward::primitive_desc primitive, const ConvolutionWork& work);
+// The rank by which the one that suits the work is taken. The same work gives the same choice.
+ImplementationRank rank_for(const ConvolutionWork& work);
 
 // Whether it multiplies by matrix instructions.
 bool has_tiles(const dnnl::convolution_forward::primitive_desc& primitive);
