@@ -171,8 +171,9 @@ TEST_F(FastMatMulInteger, LeavesOtherVariantsToThePlainKernel) {
 }
 
 // Two convolutions, the second of which reads what the first gave, quantised anew.
-std::shared_ptr<const graph::CompiledModel> chain(bool shows_bytes) {
+std::shared_ptr<const graph::CompiledModel> chain(bool shows_bytes, bool in_partitions = false) {
   ModelBuilder builder;
+  if (in_partitions) builder.begin_partition(graph::PartitionKind::kCpu);
   const auto quantise = [&](ValueId x) {
     return builder.fallback({"DynamicQuantizeLinear", {}}, {x}, 3);
   };
@@ -186,6 +187,7 @@ std::shared_ptr<const graph::CompiledModel> chain(bool shows_bytes) {
   };
   const auto first = quantise(builder.input({1, 6, 7, 5}));
   const auto second = quantise(convolve(first, {9, 6, 3, 3}, 1));
+  if (in_partitions) builder.begin_partition(graph::PartitionKind::kNpu);
   builder.output(convolve(second, {4, 9, 3, 3}, 2));
   if (shows_bytes) builder.output(second[0]);
   return builder.build();
@@ -196,6 +198,11 @@ TEST_F(FastConvInteger, ReadsBytesWithChannelsLast) {
   const auto alone = load(chain(false)), shown = load(chain(true));
   EXPECT_EQ(count_steps(*alone, "Reorder") + 1, count_steps(*shown, "Reorder"));
   EXPECT_EQ(run(*alone, {x})[0].data, run(*shown, {x})[0].data);
+}
+
+TEST_F(FastConvInteger, ReadsBytesOfAnotherPartition) {
+  const Tensor x = Tensor::numbers({1, 6, 7, 5}, 1);
+  EXPECT_EQ(run(*load(chain(false, true)), {x})[0].data, run(*load(chain(false)), {x})[0].data);
 }
 
 }  // namespace

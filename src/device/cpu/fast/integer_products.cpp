@@ -156,6 +156,7 @@ Result<bool> lower_integer_product(Builder& builder, const FastNode& node) {
 std::optional<Desc> layout_of_readers(const Builder& builder, ValueId id) {
   if (builder.is_output(id) || builder.readers(id).empty()) return std::nullopt;
   for (const uint32_t reader : builder.readers(id)) {
+    if (!builder.comes_later(reader)) return std::nullopt;  // another partition copies plain bytes
     const graph::Node& node = builder.model().graph.nodes[reader];
     const auto* op = std::get_if<graph::Fallback>(&node.op);
     if (op == nullptr || find_lowering(op->name) != lower_integer_product) return std::nullopt;
