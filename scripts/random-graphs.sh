@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs COUNT random graphs on the CPU device and compares their results with those of the plain
 # kernels. Seeds count from SEED (default 0) on; a seed always makes the same graph. If a result is
-# wrong, it prints the graph and a command that repeats it, and ends with 1.
+# wrong, it prints the graph and a command that repeats it, and ends with 1. If the process crashes,
+# it finds out which graph does that, and goes on.
 #
 #   scripts/random-graphs.sh 200000         one process per core, or JOBS processes, at a time
 #   scripts/random-graphs.sh 1 4711         one graph again
@@ -22,9 +23,25 @@ export MILLRACE_NO_BF16=0 MILLRACE_COLUMN_TABLE=off
 [[ -f $build/build.ninja ]] || cmake --preset release >/dev/null
 cmake --build "$build" --target random_graphs >/dev/null
 
-# A process checks this many graphs: a crash loses only the other graphs of its share.
+export checker=$build/tests/check_random_graphs
+
+# Checks the graphs in one process; if that crashes, each of them in a process of its own.
+check_share() {
+  local count=$1 first=$2 seed status=0 output
+  "$checker" "$count" "$first" || status=$?
+  ((status <= 1)) && return "$status"
+  for ((seed = first; seed < first + count; ++seed)); do
+    status=0
+    output=$("$checker" 1 "$seed" 2>&1) || status=$?
+    ((status == 0)) || echo "$output"
+    ((status <= 1)) || echo "seed $seed crashes: the process ends with status $status"
+  done
+  return 1
+}
+export -f check_share
+
 share=1000
 for ((first = seed; first < seed + count; first += share)); do
   left=$((seed + count - first))
   echo "$((left < share ? left : share)) $first"
-done | xargs -P "${JOBS:-$(nproc)}" -L 1 "$build/tests/check_random_graphs"
+done | xargs -P "${JOBS:-$(nproc)}" -L 1 bash -c 'check_share "$@"' check_share

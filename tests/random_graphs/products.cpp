@@ -123,6 +123,13 @@ bool is_possible(const Window& window) {
   return std::ranges::all_of(window.result, [](int64_t dim) { return dim > 0; });
 }
 
+// Whether the taps may lie in the padding on both sides. A Pool has no result for such a window.
+bool may_step_over(const Window& window, const Dims& image) {
+  for (size_t i = 0; i < window.dilations.size(); ++i)
+    if (window.dilations[i] > image[i + 2]) return true;
+  return false;
+}
+
 int64_t some_groups(Random& random, int64_t channels) {
   if (random.chance(60)) return 1;
   return random.chance(50) ? channels : channels % 2 == 0 ? 2 : 1;
@@ -161,7 +168,7 @@ bool pool(GraphMaker& maker) {
   const auto x = any_image(maker);
   if (!x) return false;
   const Window window = window_for(maker, maker.dims(*x));
-  if (!is_possible(window)) return false;
+  if (!is_possible(window) || may_step_over(window, maker.dims(*x))) return false;
   const auto kind = maker.random().chance(50) ? graph::PoolKind::kMax : graph::PoolKind::kAverage;
   const graph::Pool op{kind,         window.kernel, window.strides, window.dilations,
                        window.begin, window.end,    {0, 0},         maker.random().chance(50)};
