@@ -82,7 +82,7 @@ Dims broadcast(Random& random, Dims dims) {
 float passed_by(GraphMaker& maker, BinaryKind kind, ValueId a, ValueId b) {
   switch (kind) {
     case BinaryKind::kMul:
-      return maker.error(a) * maker.largest(b) + maker.error(b) * maker.largest(a);
+      return maker.error_of_product(a, b);
     case BinaryKind::kDiv:
       return maker.error(a) / maker.smallest(b) +
              maker.error(b) * maker.largest(a) / (maker.smallest(b) * maker.smallest(b));

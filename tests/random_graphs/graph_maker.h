@@ -44,6 +44,10 @@ class GraphMaker {
   float error(ValueId id) const { return facts_[id].error; }
   float largest(ValueId id) const { return facts_[id].largest; }
   float smallest(ValueId id) const { return facts_[id].smallest; }
+  // The error that those of the factors, which may both be zeros, make in a product of elements.
+  float error_of_product(ValueId a, ValueId b) const {
+    return error(a) * largest(b) + error(b) * largest(a) + error(a) * error(b);
+  }
 
   // Returns a dimension for a new value.
   int64_t new_dim() { return random_.between(1, largest_dim_); }

@@ -27,8 +27,7 @@ struct Errors {
 
 Errors errors_of_product(GraphMaker& maker, ValueId a, ValueId b, int64_t terms) {
   const float sums = growth(terms);
-  return {(maker.error(a) * maker.largest(b) + maker.error(b) * maker.largest(a)) * sums,
-          maker.largest(a) * maker.largest(b) * sums};
+  return {maker.error_of_product(a, b) * sums, maker.largest(a) * maker.largest(b) * sums};
 }
 
 Activation some_activation(Random& random) {
