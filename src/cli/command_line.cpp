@@ -113,7 +113,7 @@ void add_calibration_flags(CLI::App& command, CalibrationFlags& flags) {
   };
   add("--calibrate", flags.data,
       "folders and files with typical inputs: pictures, .npy, .bin; NAME=SOURCE with several");
-  add("--calibrate-samples", flags.samples, "takes at most so many, spread over all")
+  add("--calibrate-samples", flags.samples, "the most samples to take, evenly spaced over the data")
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();
   add("--calibrate-method", flags.method, "how ranges are chosen from what was seen")
@@ -374,7 +374,7 @@ void add_evaluate_command(CLI::App& app, CommandLine& line) {
       ->capture_default_str();
   command
       ->add_option("--limit", arguments->limit,
-                   "samples to take, evenly over the data; 0: all of them")
+                   "samples to take, evenly spaced over the data; 0: all of them")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--device", arguments->device, "where the models run")->capture_default_str();
   add_shape_flag(*command, arguments->shapes);

@@ -113,7 +113,8 @@ Result<CompileFlags> with_config(const CompileArguments& arguments) {
   return flags;
 }
 
-// Why jobs settle shapes of the model: an open input, or the first node that waits for elements.
+// Why shapes of the model are known only when a job runs: an open input, or the first node that
+// waits for elements.
 std::string reason_of(const graph::CompiledModel& model) {
   const auto describe = [](const char* what, const graph::Boundary& tensor) {
     return fmt::format(
@@ -149,8 +150,9 @@ void print_dynamic(const graph::CompiledModel& model, const std::string& output)
   const std::string for_static_apis =
       model.profiles.empty() ? "static models only"
                              : fmt::format("profile \"{}\" of it", model.profiles.front().name);
-  print_escaped("note: jobs settle its shapes, since {}; the VART and NRT APIs take {}\n",
-                reason_of(model), for_static_apis);
+  print_escaped(
+      "note: its shapes are known only when a job runs, since {}; the VART and NRT APIs take {}\n",
+      reason_of(model), for_static_apis);
 }
 
 // Prints the nodes that --cpu-ops has moved to the CPU, grouped by the names given to it.
@@ -249,8 +251,9 @@ Result<Compiled> compile_and_dump(const CompileArguments& arguments, const Compi
   if (dumps) MILLRACE_RETURN_IF_ERROR(dump->status());
   if (dumps && compiled.ok() && compiled->model.network != nullptr)
     return invalid_argument(
-        "--dump-passes: jobs settle shapes of this model, and passes run with them; fix its open "
-        "dimensions with --input-shape to see what they make");
+        "--dump-passes: some shapes of this model are known only when a job runs, and so is what "
+        "the "
+        "passes make; fix its open dimensions with --input-shape to see that");
   if (exports && compiled.ok()) MILLRACE_RETURN_IF_ERROR(onnx.write(arguments.emit_qdq));
   return compiled;
 }

@@ -23,7 +23,7 @@ constexpr const char* kHead = R"(# Operators
 
 <!-- Made by scripts/conformance.sh; changes by hand are lost. -->
 
-What became of the ONNX backend tests, as Debian's package `libonnx-testdata` (1.12) has them. Each case is compiled,
+These are the results of the ONNX backend tests of Debian's package `libonnx-testdata` (1.12). Each case is compiled,
 stored as an archive, loaded on the device `cpu` and run through the native API. Its inputs are inputs of the
 archive, so nothing that depends on them is computed by the compiler; initializers are constants.
 

@@ -33,9 +33,9 @@ std::string own_view_text(const BoundaryQuantisation& own) {
 std::string requantised_text(const Boundary& boundary, const BoundaryQuantisation& own,
                              const std::optional<RequantisationError>& measured) {
   const BoundaryQuantisation view{boundary.hw->type, boundary.quant};
-  const std::string text =
-      fmt::format("{}, requantised; the model's own is {}; its numbers move by {}", form_text(view),
-                  form_text(own), error_text(graph::requantisation_error(own, view)));
+  const std::string text = fmt::format(
+      "{}, requantised; the model's own is {}; its values change by {}", form_text(view),
+      form_text(own), error_text(graph::requantisation_error(own, view)));
   return measured ? fmt::format("{}; on the samples by {}", text, error_text(*measured)) : text;
 }
 

@@ -14,8 +14,8 @@
 namespace millrace::quantise {
 
 struct HwViewCost {
-  // Indexed by boundary: how far its numbers move, in units of the model's scale; nothing where its
-  // HW view is not requantised.
+  // Indexed by boundary: how far its values change, in units of the model's scale; nothing where
+  // its HW view is not requantised.
   std::vector<std::optional<graph::RequantisationError>> inputs, outputs;
   OutputAgreement agreement;  // compares outputs through HW views with those through CPU views
 };

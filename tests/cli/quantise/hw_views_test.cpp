@@ -56,7 +56,7 @@ TEST_F(QuantisedViews, AreInTheVendorsFormAndCompileSaysWhatThatCosts) {
   EXPECT_THAT(result.out,
               HasSubstr("HW view of input \"image\": INT8, scale 0.03125, zero point 0, "
                         "requantised; the model's own is UINT8, scale 0.018658, zero point 114; "
-                        "its numbers move by at most 0.83 of that scale, RMS 0.48\n"));
+                        "its values change by at most 0.83 of that scale, RMS 0.48\n"));
   EXPECT_THAT(result.out, HasSubstr("HW view of output \"scores\": INT8, scale 0."));
   const Json input = inspected()["inputs"][0];
   EXPECT_EQ(input["hw"]["type"], "INT8");
