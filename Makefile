@@ -64,7 +64,7 @@ bench: build
 	@scripts/bench.sh $(BUILD)
 
 lint: build
-	@scripts/check_format.sh && scripts/check_layers.py && scripts/check_lint.sh $(BUILD)
+	@scripts/check_format.sh && scripts/check_layers.py && scripts/check_comments.py && scripts/check_lint.sh $(BUILD)
 
 install: shipped
 	@cmake --install $(BUILD) --prefix $(PREFIX)

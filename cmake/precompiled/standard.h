@@ -1,5 +1,5 @@
-// What most sources of src/ include anyway, parsed once (see MillracePrecompiled.cmake). Sources
-// still include what they use: the precompiled header saves time and changes nothing else.
+// The headers that most sources of src/ include, parsed once (see MillracePrecompiled.cmake).
+// Sources still include what they use: the precompiled header saves time and changes nothing else.
 #pragma once
 
 #include <fmt/format.h>

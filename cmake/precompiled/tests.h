@@ -1,4 +1,4 @@
-// What most sources of tests/ include anyway, parsed once (see MillracePrecompiled.cmake).
+// The headers that most sources of tests/ include, parsed once (see MillracePrecompiled.cmake).
 #pragma once
 
 #include <gmock/gmock.h>

@@ -94,7 +94,7 @@ TEST_P(ConvShape, IsTheSumOverTheWindow) {
   expect_close(run(*program, {x}).at(0), expected, tolerance_of(precision));
 }
 
-// What is fused must reach results that no element of x does.
+// Fused operators apply to all results, even to those that no element of x reaches.
 TEST_P(ConvShape, AddsAResidualAndAppliesAFunction) {
   const Shape& shape = shapes()[std::get<0>(GetParam())];
   const Precision precision = std::get<1>(GetParam());

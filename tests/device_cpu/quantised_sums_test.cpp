@@ -188,7 +188,7 @@ TEST_F(QuantisedSums, OfAFunctionOfTheConvolution) {
   network.check(network.add(x, a, kSum), 0);
 }
 
-// So few products that the loops compute them on every processor that has their instructions.
+// There are few products, so the loops compute them on every processor that has their instructions.
 TEST_F(QuantisedSums, OfWholeVectorsOfChannelsAreRoundedAsTheModelSays) {
   const Image x = network.input(64, 9, kX);
   const Image inner = network.conv(x, 1, kCut, {UnaryKind::kRelu, 0, 0});
@@ -203,7 +203,7 @@ TEST_F(QuantisedSums, OfChannelsThatFillNoVectorsAreLeftToTheLibrary) {
   EXPECT_THAT(steps, Not(Contains("Conv millrace:pointwise")));
 }
 
-// So many products that matrix instructions pay, where the processor has them.
+// There are so many products that matrix instructions pay, where the processor has them.
 TEST_F(QuantisedSums, OfManyProductsAreRoundedAsTheModelSays) {
   constexpr Form kImage{DataType::kUint8, 1 / 128.0f, 121}, kInner{DataType::kUint8, 1 / 64.0f, 0},
       kResult{DataType::kUint8, 1 / 32.0f, 117}, kAdded{DataType::kInt8, 1 / 16.0f, -9};

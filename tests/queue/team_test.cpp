@@ -159,8 +159,8 @@ TEST(Team, ALeaderThatHasWaitedLongGoesOnAlone) {
               })).ok());
 }
 
-// So a leader always knows how long a chunk takes, and a library finds the calling thread among
-// those of its parallel region.
+// This way a leader always knows how long a chunk takes, and a library finds the calling thread
+// among those of its parallel region.
 TEST(Team, TheFirstChunkIsTheLeaders) {
   Lanes lanes({.count = 3});
   const auto unit = make_unit(lanes, 1);

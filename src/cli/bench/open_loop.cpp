@@ -25,7 +25,7 @@ namespace {
 // A schedule is made before the run; it and what is measured take 40 bytes a job.
 constexpr uint32_t kMostJobs = 10'000'000;
 
-// When each job is to be issued, in nanoseconds since the start.
+// Returns the times at which the jobs are to be issued, in nanoseconds since the start.
 Result<std::vector<int64_t>> schedule_of(const Workload& workload, const ServerLoad& load) {
   const double seconds = std::chrono::duration<double>(workload.duration).count();
   if (std::max<double>(load.per_second * seconds, workload.jobs) > kMostJobs)

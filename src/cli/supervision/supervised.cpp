@@ -111,7 +111,7 @@ Status work_in_child(int channel, const SupervisedChild::Work& work) {
   const auto settle = [channel](const std::vector<std::string>& names) {
     return send_names(channel, names);
   };
-  // So that what was printed before a file comes before what the parent prints about it.
+  // Text that was printed before a file must come before what the parent prints about that file.
   const auto give = [channel](const std::string& name, std::span<const std::byte> bytes) {
     MILLRACE_RETURN_IF_ERROR(flush_output());
     return send_output(channel, name, bytes);

@@ -102,7 +102,7 @@ class FaultPlan {
   void fail_nth(uint64_t n, Status status = injected_failure(), uint16_t frame = 0);
   void fail_every(uint64_t n, Status status = injected_failure());
   void fail_all(Status status = injected_failure()) { fail_every(1, std::move(status)); }
-  // That job blocks, whatever is requested, until end_hangs() or for so long; then it runs, late.
+  // The job blocks, whatever is requested, until end_hangs() or for so long; then it runs, late.
   void hang_nth(uint64_t n, std::chrono::nanoseconds how_long = kHangForever);
   // Ends the hang of every frame that has arrived, also of one that has not come to it yet.
   void end_hangs();

@@ -69,7 +69,7 @@ Status convert_weights(graph::Graph& graph, const PassContext& context) {
     if (added) entry->second = add_copy(graph, weight, *floats, type);
     if (entry->second == weight) continue;
     node.inputs[kWeight] = entry->second;
-    // So that there are never two copies of all weights.
+    // Weights are freed one by one, so there are never two copies of all of them.
     if (--mentions[weight] == 0) graph.values[weight].constant.reset();
   }
   return {};

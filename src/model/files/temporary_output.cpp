@@ -57,7 +57,7 @@ UniqueFd open_unlisted_file(const std::string& target) {
   UniqueFd file = own_descriptor(
       ::open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
   if (!file || ::access(name_of_descriptor(file.get()).c_str(), F_OK) != 0) return UniqueFd();
-  // So that it is locked from the moment on at which a folder lists it.
+  // The file is locked here, before any folder lists it.
   lock_entry(file.get());
   return file;
 }

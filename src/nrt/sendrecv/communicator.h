@@ -60,7 +60,7 @@ class Communicator {
   State state() const noexcept { return state_.load(std::memory_order_acquire); }
   // Why it failed.
   Status failure() const;
-  // When bytes moved last, or the connection was made.
+  // The time at which bytes moved last, or the connection was made.
   int64_t last_progress_ns() const noexcept {
     return last_progress_ns_.load(std::memory_order_relaxed);
   }

@@ -6,7 +6,7 @@
 namespace millrace::quantise {
 namespace {
 
-// So that bins per unit are a FLOAT32; what is smaller counts as next to zero.
+// Smaller limits count as zero, so that the number of bins per unit is a FLOAT32.
 constexpr double kLeastLimit = 0x1p-100;
 
 }  // namespace

@@ -27,7 +27,7 @@
 
 namespace millrace::runtime {
 
-// That a session is on the four columns from `start_column` on.
+// An entry of the table: a session uses the four columns from `start_column` on.
 struct ColumnUse {
   uint32_t start_column;
   bool exclusive;

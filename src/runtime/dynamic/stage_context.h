@@ -48,7 +48,7 @@ class StageContexts {
  public:
   explicit StageContexts(size_t capacity) noexcept : capacity_(capacity) {}
 
-  // That of the plan, made on first use. Valid until the next call.
+  // Returns the context of the plan, made on first use. It is valid until the next call.
   Result<StageContext*> of(const std::shared_ptr<const Plan>& plan);
 
  private:

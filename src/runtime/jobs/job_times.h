@@ -18,8 +18,8 @@ class JobTimes {
 
   // 0 when the job never ran.
   int64_t started() const noexcept { return started_.load(std::memory_order_relaxed); }
-  // When the device was done with the job, or it was withdrawn or given up; before its status is
-  // visible.
+  // The time at which the device was done with the job, or the job was withdrawn or given up. It is
+  // set before the status is visible.
   int64_t ended() const noexcept { return ended_.load(std::memory_order_relaxed); }
 
  private:

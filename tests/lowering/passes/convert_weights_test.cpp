@@ -34,7 +34,7 @@ TEST_F(ConvertWeights, WeightsBecomeBf16AndBiasesStay) {
               ElementsAre(0x3f80, 0x4000, 0x4040, 0xc080));
 }
 
-// So that a model's weights are never in memory twice.
+// A model's weights must never be in memory twice.
 TEST_F(ConvertWeights, ElementsThatNothingReadsAreGivenUp) {
   maker.output(y);
   const ValueId weight = maker.graph.nodes[0].inputs[1];

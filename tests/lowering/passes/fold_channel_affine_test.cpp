@@ -36,7 +36,7 @@ TEST_F(FoldChannelAffine, IntoGroupsAndAnExistingBias) {
   EXPECT_THAT(operators_of(run_pass(fold_channel_affine, maker.graph)), ElementsAre("Conv"));
 }
 
-// So that a model's weights are never in memory twice.
+// A model's weights must never be in memory twice.
 TEST_F(FoldChannelAffine, ElementsThatNothingReadsAreGivenUp) {
   const ValueId weight = maker.random({4, 3, 1, 1});
   const Conv conv{{1, 1}, {1, 1}, {0, 0}, {0, 0}, 1, {}};

@@ -230,7 +230,8 @@ class Attention {
     return may_be_divided(result_product(value, plain).impl_info_str()) ? plain : wanted;
   }
 
-  // That of a Transpose which keeps the rows whole, or plain.
+  // Returns the layout that a Transpose behind it reads, where that keeps the rows whole, or a
+  // plain one.
   Desc joined_form() const {
     const Dims dims = builder_.dims(y_);
     for (const uint32_t reader : builder_.readers(y_)) {

@@ -145,8 +145,8 @@ bool replace_openmp_calls() noexcept {
   });
 }
 
-// When this library is loaded, like those of the reserve: another thread of the program may use
-// oneDNN at any later time.
+// They are replaced when this library is loaded, like those of the reserve: another thread of the
+// program may use oneDNN at any later time.
 const bool replaced = replace_openmp_calls();
 
 }  // namespace

@@ -45,7 +45,7 @@ Result<ValueId> import_qlinear_conv(NodeImport& node) {
   return conv_of_numbers(node);
 }
 
-// There is no kernel of its own.
+// This operator has no kernel of its own: it is computed by those of its parts.
 Result<ValueId> import_qlinear_conv_of_microsoft(NodeImport& node) {
   return conv_of_numbers(node);
 }
@@ -97,7 +97,7 @@ Result<ValueId> import_qlinear_global_average_pool(NodeImport& node) {
   });
 }
 
-// There is no kernel of its own.
+// This operator has no kernel of its own: it is computed by those of its parts.
 Result<ValueId> import_qlinear_average_pool(NodeImport& node) {
   MILLRACE_RETURN_IF_ERROR(check_result_type(node, 3, 0));
   MILLRACE_ASSIGN_OR_RETURN(const ValueId x, dequantised(node, 0));
