@@ -35,7 +35,7 @@ void expect_boundary(const graph::Graph& graph, const std::vector<graph::ValueId
     const graph::Value& value = graph.values[ids[i]];
     Dims shape = tensors[i]["shape"].get<Dims>();
     shape[0] = 1;
-    EXPECT_EQ(value.name, tensors[i]["name"]);
+    EXPECT_EQ(value.name, tensors[i]["name"].get<std::string>());
     EXPECT_EQ(value.shape, shape) << value.name;
     EXPECT_EQ(value.type, type_of(tensors[i])) << value.name;
   }
