@@ -2,7 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string_view>
+
 #include "base/process/topology.h"
+#include "device/cpu/dnnl/defects.h"
 #include "tests/device_cpu/quantised_model.h"
 
 namespace millrace::device::cpu {
@@ -17,8 +20,10 @@ using graph::ValueId;
 using tensor::DataType;
 using ::testing::Contains;
 using ::testing::Each;
+using ::testing::FloatNear;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::Pointwise;
 
 constexpr Form kPositive{DataType::kUint8, 1 / 64.0f, 0};
 constexpr graph::Activation kClip{UnaryKind::kClip, 0, 255 / 64.0f};
@@ -34,6 +39,8 @@ class QuantisedConv : public ::testing::TestWithParam<ConvCase> {};
 
 TEST_P(QuantisedConv, IsWhatTheNumbersGive) {
   const ConvCase& c = GetParam();
+  if (!kReordersEveryLayout && std::string_view(c.name) == "odd_channels")
+    GTEST_SKIP() << "it is computed in FP32 with oneDNN 3.x";
   QuantisedModel model;
   const auto x = model.input({1, c.channels, 14, 13}, c.x);
   const auto weight = model.weights({c.filters, c.channels / c.group, c.kernel, c.kernel});
@@ -81,7 +88,7 @@ TEST(QuantisedKernels, ConvAddsAResidualOfAnotherForm) {
 // Rows of positive weights, whose sums with elements around a zero point of 200 are far larger than
 // what is left of them: products of `k` elements, by an operator without a bias, in FP32.
 struct ShiftedSums {
-  int64_t k, rows = 16, columns = 4;
+  int64_t k, rows = 16, columns = 16;
   static constexpr Form kForm{DataType::kUint8, 1 / 64.0f, 200};
   Tensor x = Tensor::numbers({rows, k}, 3);
   std::vector<int8_t> weights;
@@ -455,7 +462,12 @@ TEST_P(LoopsBesideLibrary, GiveTheSameBytes) {
     const std::vector<float> some = result(first, c().few);
     expected.insert(expected.end(), some.begin(), some.end());
   }
-  EXPECT_EQ(result(0, c().channels), expected);
+  const std::vector<float> actual = result(0, c().channels);
+  if (kScalesSumsOnce) {
+    EXPECT_EQ(actual, expected);
+  } else {
+    EXPECT_THAT(actual, Pointwise(FloatNear(1.001F * c().y.scale), expected));
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -487,6 +499,7 @@ TEST(QuantisedKernels, AConvolutionOfOnePixelThatIsReadAgainIsAStepOfItsOwn) {
 
 // The loops read filters again and again.
 TEST(QuantisedKernels, AConvolutionOfOnePixelWithLargeFiltersIsLeftToTheLibrary) {
+  if (!kDescribesEveryConvolution) GTEST_SKIP() << "these are computed in FP32 with oneDNN 3.x";
   if (!topology().features.avx512_vnni) GTEST_SKIP() << "convolutions are computed in FP32 here";
   constexpr int64_t kIn = 512, kMost = 1024;
   for (const int64_t out : {kMost, kMost + 64}) {

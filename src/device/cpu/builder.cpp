@@ -8,8 +8,10 @@
 
 #include "device/cpu/boundary.h"
 #include "device/cpu/dnnl/primitives.h"
+#include "device/cpu/dnnl/reorder.h"
 #include "device/cpu/kernels/channels/channels.h"
 #include "device/cpu/kernels/kernels.h"
+#include "device/cpu/kernels/movement/layout_copy.h"
 #include "device/cpu/kernels/pixels/pixels.h"
 #include "device/cpu/kernels/quantised/quantised.h"
 #include "device/cpu/ranks/overlap.h"
@@ -284,12 +286,30 @@ void Builder::add(std::string operation, std::string implementation,
   parts_.steps.push_back({std::move(step), std::move(info), only_in, threads});
 }
 
+namespace {
+
+// The copy is between layouts of one type.
+void add_layout_copy(Builder& builder, ValueId moved, Operand from, const Operand& to,
+                     std::optional<ViewCondition> only_in) {
+  const ElementType type = to.desc.data_type();
+  if (from.desc.data_type() != type) {
+    const Operand converted = builder.new_temporary(plain_desc(from.desc.dims(), type));
+    builder.add_reorder(moved, from, converted, only_in);
+    from = converted;
+  }
+  builder.add("Reorder", "millrace:copy", kernels::layout_copy_step(from, to), only_in, moved);
+}
+
+}  // namespace
+
 void Builder::add_reorder(ValueId moved, const Operand& from, const Operand& to,
                           std::optional<ViewCondition> only_in) {
   if (auto step = kernels::pixels::reorder_step(from, to, threads_)) {
     add("Reorder", "millrace:pixels", std::move(step), only_in, moved);
   } else if (auto copy = kernels::channels::reorder_step(from, to, threads_)) {
     add("Reorder", "millrace:channels", std::move(copy), only_in, moved);
+  } else if (!reorders_rightly(from.desc, to.desc)) {
+    add_layout_copy(*this, moved, from, to, only_in);
   } else {
     dnnl::primitive_attr attributes;
     attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "device/cpu/builder.h"
+#include "device/cpu/dnnl/reorder.h"
 #include "device/cpu/weights/constant_numbers.h"
 
 namespace millrace::device::cpu {
@@ -67,9 +68,7 @@ BufferId Builder::arranged(ValueId id, Arrangement wanted) {
 Operand Builder::add_constant(const void* elements, const Desc& from, const Desc& wanted) {
   const size_t bytes = wanted.get_size();
   std::byte* const data = parts_.constants.take(bytes);
-  dnnl::memory source(from, engine_, const_cast<void*>(elements));
-  dnnl::memory target(wanted, engine_, data);
-  dnnl::reorder(source, target).execute(stream_, source, target);
+  reorder(engine_, stream_, from, elements, wanted, data);
   parts_.weight_bytes += bytes;
   return {buffers_.add_constant(data, bytes), wanted};
 }

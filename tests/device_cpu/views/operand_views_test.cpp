@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "device/cpu/dnnl/defects.h"
 #include "fallback/operator_table.h"
 #include "graph/capability.h"
 #include "tests/device_cpu/run_model.h"
@@ -131,6 +132,7 @@ class Model {
 bool depends_on_layout(const OperandCase& test) {
   const auto* fallback = std::get_if<graph::Fallback>(&test.op);
   return std::holds_alternative<graph::BatchNormalization>(test.op) ||
+         (!kSoftmaxIgnoresLayout && std::holds_alternative<graph::Softmax>(test.op)) ||
          (fallback != nullptr && fallback->name == "millrace.Attention");
 }
 

@@ -1,8 +1,13 @@
 #include "device/cpu/dnnl/convolution.h"
 
+#include <algorithm>
 #include <limits>
+#include <utility>
 
+#include "device/cpu/dnnl/defects.h"
+#include "device/cpu/dnnl/layout.h"
 #include "device/cpu/dnnl/primitives.h"
+#include "device/cpu/dnnl/reorder.h"
 
 namespace millrace::device::cpu {
 namespace {
@@ -44,9 +49,18 @@ bool reads_only_padding(const ConvolutionOperation& operation) {
   return false;
 }
 
-bool has_groups_of_bytes(const ConvolutionOperation& operation) {
-  return operation.weights.dims().size() > operation.x.dims().size() &&
-         operation.weights.data_type() == ElementType::s8;
+bool has_groups(const ConvolutionOperation& operation) {
+  return operation.weights.dims().size() > operation.x.dims().size();
+}
+
+bool is_of_bytes(const ConvolutionOperation& operation) {
+  return operation.weights.data_type() == ElementType::s8;
+}
+
+// Whether products of bytes are added exactly. Others saturate sums of two products at 16 bits.
+bool adds_exactly(std::string_view implementation) {
+  return implementation.find("vnni") != std::string_view::npos ||
+         implementation.find("amx") != std::string_view::npos;
 }
 
 // oneDNN keeps the primitive, so to make it again takes no time.
@@ -60,36 +74,72 @@ bool can_be_made(const PrimitiveDesc& description) {
   }
 }
 
+bool is_pointwise(const ConvolutionOperation& operation) {
+  const Dims weights = operation.weights.dims();
+  const auto is = [](int64_t wanted) { return [=](int64_t number) { return number == wanted; }; };
+  return weights.size() == operation.x.dims().size() &&
+         std::all_of(weights.begin() + 2, weights.end(), is(1)) &&
+         std::ranges::all_of(operation.pads_begin, is(0)) &&
+         std::ranges::all_of(operation.pads_end, is(0));
+}
+
+bool can_be_described(const ConvolutionOperation& operation) {
+  constexpr std::pair<int64_t, int64_t> kChannels[] = {
+      {256, 1024}, {512, 1024}, {512, 2048}, {1024, 512}, {1024, 2048}};
+  if (kDescribesEveryConvolution || !is_pointwise(operation)) return true;
+  const auto layout = layout_of(operation.x);
+  if (layout && layout->block_count > 0) return true;
+  const Dims weights = operation.weights.dims();
+  return std::ranges::find(kChannels, std::pair(weights[1], weights[0])) == std::end(kChannels);
+}
+
 class Choice {
  public:
   Choice(const ConvolutionOperation& operation, const ImplementationRank& rank)
       : rank_(rank),
         may_be_brgemm_(!reads_only_padding(operation)),
-        may_be_impossible_(has_groups_of_bytes(operation)) {}
+        is_of_bytes_(is_of_bytes(operation)),
+        may_be_impossible_(is_of_bytes_ && has_groups(operation)) {}
 
-  PrimitiveDesc operator()(PrimitiveDesc description) const {
-    PrimitiveDesc chosen;
+  struct Found {
+    size_t number;    // how often a description goes on until it has the implementation
+    bool is_current;  // whether the description that was searched has it now
+  };
+
+  // Searches the implementations of the description, which goes on.
+  std::optional<Found> find_in(PrimitiveDesc& description) const {
+    std::optional<size_t> chosen;
     int least = std::numeric_limits<int>::max();
-    while (description.get(/*allow_empty=*/true) != nullptr) {
+    if (description.get(/*allow_empty=*/true) == nullptr) return std::nullopt;
+    bool is_replacement = false;  // of one that is defective
+    for (size_t number = 0;; ++number) {
       const auto rank = rank_(description.impl_info_str());
-      if (rank && (*rank < least || !chosen) && is_sound(description)) {
-        least = *rank;
-        chosen = description;
+      if (rank && (*rank < least || !chosen)) {
+        if (is_sound(description, is_replacement)) {
+          least = *rank;
+          chosen = number;
+        } else {
+          is_replacement = true;
+        }
       }
-      if ((chosen && least == 0) || !description.next_impl()) break;
+      const bool is_best = chosen && least == 0;
+      if (!is_best && description.next_impl()) continue;
+      if (!chosen) return std::nullopt;
+      return Found{*chosen, *chosen == number};
     }
-    return chosen;
   }
 
  private:
-  bool is_sound(const PrimitiveDesc& description) const {
-    if (!may_be_brgemm_ && std::string_view(description.impl_info_str()).starts_with("brg"))
-      return false;
+  bool is_sound(const PrimitiveDesc& description, bool is_replacement) const {
+    const std::string_view name = description.impl_info_str();
+    if (!may_be_brgemm_ && name.starts_with("brg")) return false;
+    if (is_replacement && is_of_bytes_ && !adds_exactly(name)) return false;
+    if (!can_be_filled(description.weights_desc())) return false;
     return !may_be_impossible_ || can_be_made(description);
   }
 
   const ImplementationRank& rank_;
-  const bool may_be_brgemm_, may_be_impossible_;
+  const bool may_be_brgemm_, is_of_bytes_, may_be_impossible_;
 };
 
 }  // namespace
@@ -107,11 +157,26 @@ std::optional<int> in_given_order(std::string_view /*implementation*/) {
 PrimitiveDesc find_convolution(const dnnl::engine& engine, const dnnl::primitive_attr& attributes,
                                const ConvolutionOperation& operation,
                                const ImplementationRank& rank) {
+  if (!can_be_described(operation)) return {};
   const auto& [x, weights, bias, y, strides, dilations, pads_begin, pads_end] = operation;
-  return choose_primitive<dnnl::convolution_forward>(
-      engine, attributes, Choice(operation, rank), dnnl::prop_kind::forward_inference,
-      dnnl::algorithm::convolution_direct, x, weights, bias, y, strides, gaps_of(dilations),
-      pads_begin, pads_end);
+  const auto find = [&](const auto& choose) {
+    return choose_primitive<dnnl::convolution_forward>(
+        engine, attributes, choose, dnnl::prop_kind::forward_inference,
+        dnnl::algorithm::convolution_direct, x, weights, bias, y, strides, gaps_of(dilations),
+        pads_begin, pads_end);
+  };
+  // A description that went on is made again: in 3.x all copies of it go on together.
+  const Choice choice(operation, rank);
+  std::optional<Choice::Found> found;
+  const PrimitiveDesc searched = find([&](PrimitiveDesc description) {
+    found = choice.find_in(description);
+    return found && found->is_current ? description : PrimitiveDesc();
+  });
+  if (!found || found->is_current) return searched;
+  return find([&](PrimitiveDesc description) {
+    for (size_t i = 0; i < found->number; ++i) description.next_impl();
+    return description;
+  });
 }
 
 }  // namespace millrace::device::cpu

@@ -34,6 +34,7 @@ std::optional<int> in_given_order(std::string_view implementation);
 // - Where some results read padding only, convolutions by brgemm run code without its table of
 //   constants: elementwise post-ops that have one end the process (SIGSEGV).
 // - Of some convolutions of bytes in groups there is a description, but no primitive can be made.
+// There is none, either, for what defects.h says of 3.7.2.
 dnnl::convolution_forward::primitive_desc find_convolution(
     const dnnl::engine& engine, const dnnl::primitive_attr& attributes,
     const ConvolutionOperation& operation, const ImplementationRank& rank = in_given_order);

@@ -1,4 +1,5 @@
 // Functions of one operand that oneDNN computes.
+#include "device/cpu/dnnl/defects.h"
 #include "device/cpu/fast/fast.h"
 #include "device/cpu/kernels/primitives.h"
 
@@ -15,6 +16,12 @@ Result<bool> lower_function(Builder& builder, const FastNode& node, const Eltwis
 // com.microsoft's has no approximation.
 Result<bool> lower_gelu(Builder& builder, const FastNode& node) {
   const bool by_tanh = node.view.text("approximate", "none") == "tanh";
+  if (!by_tanh && !kGeluHasItsLimits) {
+    if (node.view.in(0).type != tensor::DataType::kFloat32) return false;
+    MILLRACE_RETURN_IF_ERROR(kernels::lower_function(builder, node.input(0), node.node.outputs[0],
+                                                     {graph::UnaryKind::kGelu, 0, 0}));
+    return true;
+  }
   return lower_function(
       builder, node,
       {by_tanh ? dnnl::algorithm::eltwise_gelu_tanh : dnnl::algorithm::eltwise_gelu_erf, 0, 0});

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "device/cpu/dnnl/defects.h"
 #include "device/cpu/kernels/careful_step.h"
 #include "device/cpu/kernels/elementwise/binary.h"
 #include "device/cpu/kernels/kernels.h"
@@ -180,6 +181,13 @@ class Lowering {
     return pairs;
   }
 
+  // Whether the matrices are rows whose elements lie apart.
+  static bool has_spread_rows(const Desc& factor) {
+    const Dims dims = factor.dims();
+    const auto strides = strides_of(factor);
+    return dims[dims.size() - 2] == 1 && strides && strides->back() != 1;
+  }
+
   Result<Operand> add_product() {
     const size_t rank = std::max({builder_.dims(a_).size(), builder_.dims(b_).size(), size_t{2}});
     MILLRACE_ASSIGN_OR_RETURN(const Factor a, make_factor(a_, op_.transpose_a, true, rank));
@@ -192,6 +200,8 @@ class Lowering {
     const Desc y = plain_desc(dims, builder_.type());
     const dnnl::primitive_attr attributes = take_attributes();
     const auto chosen = choose(pairs_of(a.layouts, b.layouts), [&](const Layouts& layouts) {
+      if (!kProductsTakeSpreadRows && has_spread_rows(layouts.a))
+        return dnnl::matmul::primitive_desc();
       return find_primitive<dnnl::matmul>(builder_.engine(), attributes, layouts.a, layouts.b, y);
     });
     if (!chosen) return unsupported("oneDNN has no matrix product of these shapes");

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/process/topology.h"
+#include "device/cpu/dnnl/defects.h"
 
 namespace millrace::device::cpu::kernels {
 
@@ -50,6 +51,7 @@ std::optional<Eltwise> eltwise_of(const graph::Activation& function) {
     case UnaryKind::kSwish:
       return Eltwise{algorithm::eltwise_swish, 1, 0};
     case UnaryKind::kGelu:
+      if (!kGeluHasItsLimits) break;
       return Eltwise{algorithm::eltwise_gelu_erf, 0, 0};
     case UnaryKind::kExp:
       return Eltwise{algorithm::eltwise_exp, 0, 0};

@@ -11,6 +11,7 @@
 #include "base/align.h"
 #include "base/files/trusted_file.h"
 #include "base/log.h"
+#include "device/cpu/dnnl/reorder.h"
 #include "device/cpu/openmp/openmp.h"
 #include "device/cpu/weights/constant_numbers.h"
 #include "model/checksum.h"
@@ -60,16 +61,13 @@ const void* numbers_of(const graph::Value& constant, std::vector<float>& memory)
   return memory.data();
 }
 
-void reorder(const graph::Value& constant, const Desc& from, const Desc& to, std::byte* data,
-             const dnnl::engine& engine) {
+void reorder_constant(const graph::Value& constant, const Desc& from, const Desc& to,
+                      std::byte* data, const dnnl::engine& engine) {
   std::vector<float> memory;
   const void* const elements = from.data_type() == ElementType::f32
                                    ? numbers_of(constant, memory)
                                    : constant.constant->bytes.data();
-  dnnl::stream stream(engine);
-  dnnl::memory source(from, engine, const_cast<void*>(elements));
-  dnnl::memory target(to, engine, data);
-  dnnl::reorder(source, target).execute(stream, source, target);
+  reorder(engine, dnnl::stream(engine), from, elements, to, data);
 }
 
 uint64_t checksum_of(std::span<const std::byte> bytes, bool as_stated) {
@@ -177,7 +175,7 @@ Status Packing::pack(queue::Lanes& lanes, const dnnl::engine& engine, std::byte*
     const Item& item = items_[i];
     std::byte* const data = block + item.offset;
     if (!item.arrangement.arrange) {
-      reorder(*item.constant, item.from, item.to, data, engine);
+      reorder_constant(*item.constant, item.from, item.to, data, engine);
       return {};
     }
     std::vector<float> memory;

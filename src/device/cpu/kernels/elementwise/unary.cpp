@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <numbers>
 #include <utility>
 
 #include "device/cpu/kernels/careful_step.h"
@@ -90,6 +91,10 @@ std::unique_ptr<const Step> make_own_step(const Builder& builder, const Activati
       return make_function_step(builder, from, to, [](float x) { return std::log(x); });
     case UnaryKind::kErf:
       return make_function_step(builder, from, to, [](float x) { return std::erf(x); });
+    case UnaryKind::kGelu:
+      return make_function_step(builder, from, to, [](float x) {
+        return 0.5f * x * (1 + std::erf(x / std::numbers::sqrt2_v<float>));
+      });
     case UnaryKind::kRound:
       return make_function_step(builder, from, to, [](float x) { return std::nearbyint(x); });
     case UnaryKind::kFloor:

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "device/cpu/dnnl/calls.h"
 
@@ -38,7 +39,9 @@ bool has_tiles(const PrimitiveDesc& primitive) {
 }
 
 ImplementationRank rank_for(const ConvolutionWork& work) {
-  return [wants_tiles = pays_for_tiles(work)](std::string_view name) {
+  // oneDNN lists those with tiles first: where there are none, its order is good.
+  return [wants_tiles = pays_for_tiles(work), is_first = true](std::string_view name) mutable {
+    if (std::exchange(is_first, false) && !has_tiles(name)) wants_tiles = false;
     return rank(name, wants_tiles);
   };
 }
