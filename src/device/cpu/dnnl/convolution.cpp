@@ -158,12 +158,12 @@ PrimitiveDesc find_convolution(const dnnl::engine& engine, const dnnl::primitive
                                const ConvolutionOperation& operation,
                                const ImplementationRank& rank) {
   if (!can_be_described(operation)) return {};
-  const auto& [x, weights, bias, y, strides, dilations, pads_begin, pads_end] = operation;
   const auto find = [&](const auto& choose) {
     return choose_primitive<dnnl::convolution_forward>(
         engine, attributes, choose, dnnl::prop_kind::forward_inference,
-        dnnl::algorithm::convolution_direct, x, weights, bias, y, strides, gaps_of(dilations),
-        pads_begin, pads_end);
+        dnnl::algorithm::convolution_direct, operation.x, operation.weights, operation.bias,
+        operation.y, operation.strides, gaps_of(operation.dilations), operation.pads_begin,
+        operation.pads_end);
   };
   // A description that went on is made again: in 3.x all copies of it go on together.
   const Choice choice(operation, rank);
