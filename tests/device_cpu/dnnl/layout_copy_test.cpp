@@ -59,7 +59,7 @@ TEST(LayoutCopy, TakesElementsOfSeveralBytes) {
   EXPECT_EQ(result, (std::vector<float>{1, 3, 5, 0, 2, 4, 6, 0}));
 }
 
-// Whichever of the two does it.
+// oneDNN's reorder does this, or the copy where that is defective.
 TEST(Reorder, ConvertsAndFillsPadding) {
   const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
   const dnnl::stream stream(engine);
