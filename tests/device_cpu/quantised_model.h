@@ -50,6 +50,9 @@ class QuantisedModel {
   // Runs it by integers and by numbers, and expects no conversions between its input and output.
   // `steps` is how far the two may be apart.
   void check(graph::ValueId result, float steps = 1);
+  // The same, whatever is converted between; returns the program that may compute with integers, or
+  // null after a failure.
+  std::shared_ptr<const Program> check_numbers(graph::ValueId result, float steps = 1);
 
   ModelBuilder builder;
 

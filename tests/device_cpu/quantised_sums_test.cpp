@@ -203,7 +203,7 @@ TEST_F(QuantisedSums, OfChannelsThatFillNoVectorsAreLeftToTheLibrary) {
   EXPECT_THAT(steps, Not(Contains("Conv millrace:pointwise")));
 }
 
-// There are so many products that matrix instructions pay, where the processor has them.
+// There are enough products for AMX to be faster, where the processor has it.
 TEST_F(QuantisedSums, OfManyProductsAreRoundedAsTheModelSays) {
   constexpr Form kImage{DataType::kUint8, 1 / 128.0f, 121}, kInner{DataType::kUint8, 1 / 64.0f, 0},
       kResult{DataType::kUint8, 1 / 32.0f, 117}, kAdded{DataType::kInt8, 1 / 16.0f, -9};

@@ -230,7 +230,7 @@ class Attention {
     return may_be_divided(result_product(value, plain).impl_info_str()) ? plain : wanted;
   }
 
-  // Returns the layout that a Transpose behind it reads, where that keeps the rows whole, or a
+  // Returns the layout that the Transpose which follows reads, if it keeps the rows whole; else a
   // plain one.
   Desc joined_form() const {
     const Dims dims = builder_.dims(y_);
