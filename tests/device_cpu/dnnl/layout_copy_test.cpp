@@ -77,5 +77,22 @@ TEST(Reorder, ConvertsAndFillsPadding) {
   EXPECT_EQ(back, elements);
 }
 
+// A part of a tensor in blocks has gaps and padding.
+TEST(Reorder, FillsAViewOfATensorInBlocks) {
+  const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  const dnnl::stream stream(engine);
+  const Dims dims = {1, 7, 17, 6};
+  const Desc whole = blocked_desc({1, 7, 17, 9}, ElementType::f32, 16);
+  const Desc plain = plain_desc(dims, ElementType::f32);
+  const Desc view = *submemory(whole, dims, {0, 0, 0, 3}), part = from_first_element(view);
+  std::vector<float> elements(plain.get_size() / sizeof(float)), back(elements.size());
+  std::iota(elements.begin(), elements.end(), 1.0F);
+  std::vector<float> in_blocks(whole.get_size() / sizeof(float));
+  float* const first = in_blocks.data() + (bytes_before(view) / sizeof(float));
+  reorder(engine, stream, plain, elements.data(), part, first);
+  reorder(engine, stream, part, first, plain, back.data());
+  EXPECT_EQ(back, elements);
+}
+
 }  // namespace
 }  // namespace millrace::device::cpu

@@ -5,13 +5,19 @@
 
 namespace millrace::device::cpu {
 
-// Whether a GRU of one unit, other than with the reset applied late, takes each sequence's own
-// initial state. With 3.7.2 the results of all but the first are wrong.
-inline constexpr bool kGruOfOneUnitTakesStates = DNNL_VERSION_MAJOR == 2;
+// Whether a GRU of one unit, other than with the reset applied late, keeps the states of sequences
+// apart. With 3.7.2 the results of all but the first are wrong.
+inline constexpr bool kGruOfOneUnitKeepsStates = DNNL_VERSION_MAJOR == 2;
 
-// Whether the first factor of a product may be one row whose elements lie apart. 3.7.2 reads
-// others.
-inline constexpr bool kProductsTakeSpreadRows = DNNL_VERSION_MAJOR == 2;
+// Whether a product of matrices is right in every layout. That of 3.7.2 is not, or ends the
+// process,
+// - if the distances between matrices are not equal; it takes the innermost one for all of them,
+//   even if that belongs to a dimension of size 1, where it has no meaning;
+// - if the first factor has several matrices of one row, the second is broadcast and has a zero
+//   point, or the first factor has one row whose elements lie apart;
+// - if some leading dimensions of a factor are broadcast and its rows lie among those of another
+//   matrix.
+inline constexpr bool kProductsTakeEveryLayout = DNNL_VERSION_MAJOR == 2;
 
 // Whether reorders give all elements. That of 3.7.2 does not
 // - to a layout with padding, which it fills as if it were one stretch of memory;
@@ -21,6 +27,14 @@ inline constexpr bool kReordersEveryLayout = DNNL_VERSION_MAJOR == 2;
 // Whether every convolution can be described. With 3.7.2 five pointwise ones (of ResNet-50, for
 // one), in layouts other than blocks, end the process: its estimate of them divides by zero.
 inline constexpr bool kDescribesEveryConvolution = DNNL_VERSION_MAJOR == 2;
+
+// Whether the strides of dimensions of size 1 have no meaning, as they should. Softmax of 3.7.2,
+// for one, takes that of its axis for the number of elements behind it.
+inline constexpr bool kIgnoresStridesWithoutMeaning = DNNL_VERSION_MAJOR == 2;
+
+// Whether resampling recognises the layout of an image whose dimensions of size 1 make several
+// names fit. 3.7.2 takes the image in one layout and gives the result in another.
+inline constexpr bool kResamplingRecognisesLayouts = DNNL_VERSION_MAJOR == 2;
 
 // Whether sums of products of bytes are multiplied once. 3.x multiplies by two factors, one after
 // the other, so a result may be the next step.

@@ -141,8 +141,10 @@ bool lie_alike(const Desc& a, const Desc& b) {
   if (one->dims != other->dims || one->padded_dims != other->padded_dims ||
       !std::ranges::equal(one->blocks(), other->blocks(), is_same))
     return false;
+  Layout::Extents steps = one->padded_dims;
+  for (const Block& block : one->blocks()) steps[block.dim] /= block.size;
   for (size_t i = 0; i < one->rank; ++i)
-    if (one->padded_dims[i] != 1 && one->strides[i] != other->strides[i]) return false;
+    if (steps[i] != 1 && one->strides[i] != other->strides[i]) return false;
   return true;
 }
 

@@ -55,7 +55,7 @@ bool has_padding(const Desc& desc);
 // Whether the elements, with padding, fill the memory from its start without gaps, in any order.
 bool is_dense(const Desc& desc);
 // Whether two layouts put every element at the same distance from the start, wherever that is:
-// they are equal but for the strides of dimensions of size 1.
+// they are equal but for the strides of dimensions of size 1, or of a single block.
 bool lie_alike(const Desc& a, const Desc& b);
 // The same memory seen with other dimensions, when the layout allows that without moving data.
 std::optional<Desc> reshaped(const Desc& desc, const Dims& dims);

@@ -101,6 +101,24 @@ std::optional<dnnl::memory::format_tag> tag_of(size_t rank, int64_t block) {
   return row == std::end(kRows) ? std::nullopt : std::optional(row->tags[rank - kLeastRank]);
 }
 
+// Returns another order for the same layout in which the dimension that is split is the second one,
+// if there is one. Dimensions of size 1 may be anywhere, and so may a single block.
+std::vector<uint32_t> with_split_second(const Dims& dims, std::span<const uint32_t> order,
+                                        const Block& block) {
+  const auto split = static_cast<uint32_t>(block.dim);
+  std::vector<uint32_t> result(order.begin(), order.end());
+  if (result[1] == split) return result;
+  std::ranges::stable_partition(result,
+                                [&](uint32_t dim) { return dim == split || dims[dim] > 1; });
+  if (dims[split] <= block.size) {
+    std::erase(result, split);
+    result.insert(result.begin() + 1, split);
+  } else if (result[0] == split && dims[result.back()] == 1) {
+    std::rotate(result.begin(), result.end() - 1, result.end());
+  }
+  return result;
+}
+
 }  // namespace
 
 std::optional<Layout> layout_of(const Desc& desc) {
@@ -125,14 +143,20 @@ std::optional<Desc> dense_desc(const Dims& dims, ElementType type, std::span<con
                                std::span<const Block> blocks) {
   if (blocks.empty()) return ordered_desc(dims, type, order);
   const auto tag = tag_of(dims.size(), blocks[0].size);
-  if (blocks.size() > 1 || !tag || order[1] != blocks[0].dim) return std::nullopt;
+  if (blocks.size() > 1 || !tag) return std::nullopt;
+  const std::vector<uint32_t> named = with_split_second(dims, order, blocks[0]);
+  if (named[1] != blocks[0].dim) return std::nullopt;
   Dims as_they_lie;
-  for (const uint32_t dim : order) as_they_lie.push_back(dims[dim]);
-  return Desc(as_they_lie, type, *tag).permute_axes({order.begin(), order.end()});
+  for (const uint32_t dim : named) as_they_lie.push_back(dims[dim]);
+  return Desc(as_they_lie, type, *tag).permute_axes({named.begin(), named.end()});
 }
 
 Desc with_type(const Desc& desc, ElementType type) {
-  return dense_like(desc, desc.dims(), type);
+  const Desc result = dense_like(desc, desc.dims(), type);
+  const auto layout = layout_of(desc), made = layout_of(result);
+  if (layout && made && layout->block_count != made->block_count)
+    throw dnnl::error(dnnl_unimplemented, "oneDNN cannot describe the layout with another type");
+  return result;
 }
 
 Desc from_first_element(const Desc& desc) {

@@ -1,5 +1,10 @@
 #include "device/cpu/dnnl/primitives.h"
 
+#include <numeric>
+#include <optional>
+#include <vector>
+
+#include "device/cpu/dnnl/defects.h"
 #include "device/cpu/dnnl/layout.h"
 
 namespace millrace::device::cpu {
@@ -47,7 +52,37 @@ bool finds_slopes(const Desc& layout, const Desc& slope) {
          lie_alike(here, blocked_desc(dims, type, static_cast<int>(known->blocks()[0].size)));
 }
 
+// Returns a descriptor of the same memory in which the strides of dimensions of size 1 are those of
+// a dense tensor: of the best known order if there are several. The layout must be dense.
+Desc with_usual_strides(const Desc& desc) {
+  const auto layout = layout_of(desc);
+  if (!layout || layout->offset != 0) return desc;
+  const Dims dims = desc.dims();
+  const ElementType type = desc.data_type();
+  std::vector<uint32_t> order(dims.size());
+  std::iota(order.begin(), order.end(), 0);
+  if (layout->block_count > 0) {
+    const auto form = dense_desc(dims, type, order, layout->blocks());
+    return form && lie_alike(*form, desc) ? *form : desc;
+  }
+  const Desc plain = plain_desc(dims, type), channels_last = channels_last_desc(dims, type);
+  // 3.7 calls descriptors equal that differ in strides without a meaning.
+  if (layout->strides == layout_of(channels_last)->strides) return desc;
+  for (const Desc& form : {plain, channels_last, ordered_desc(dims, type, order_of(*layout))})
+    if (lie_alike(form, desc)) return form;
+  return desc;
+}
+
+bool lies_with_channels_last(const Desc& desc) {
+  return lie_alike(from_first_element(desc), channels_last_desc(desc.dims(), desc.data_type()));
+}
+
 }  // namespace
+
+Desc tensor_as_told(const Desc& desc) {
+  Desc first = from_first_element(desc);
+  return kIgnoresStridesWithoutMeaning ? first : with_usual_strides(first);
+}
 
 dnnl::binary::primitive_desc find_binary(const dnnl::engine& engine,
                                          const dnnl::primitive_attr& attributes,
@@ -55,6 +90,20 @@ dnnl::binary::primitive_desc find_binary(const dnnl::engine& engine,
   const Desc result = without_needless_strides(a);
   return find_primitive<dnnl::binary>(engine, attributes, algorithm, result,
                                       without_needless_strides(b), result);
+}
+
+dnnl::resampling_forward::primitive_desc find_resampling(const dnnl::engine& engine,
+                                                         const dnnl::primitive_attr& attributes,
+                                                         dnnl::algorithm algorithm,
+                                                         const Desc& from, const Desc& to) {
+  if (kResamplingRecognisesLayouts || !lies_with_channels_last(from))
+    return find_primitive<dnnl::resampling_forward>(engine, attributes, kInference, algorithm, from,
+                                                    to);
+  const bool is_left_open = !layout_of(to).has_value();
+  const bool has_same_order = is_left_open || lies_with_channels_last(to);
+  return find_primitive<dnnl::resampling_forward>(
+      engine, attributes, kInference, algorithm, channels_last_desc(from.dims(), from.data_type()),
+      has_same_order ? channels_last_desc(to.dims(), to.data_type()) : to);
 }
 
 Eltwise in_this_version(const Eltwise& function) {

@@ -22,12 +22,16 @@ using SoftmaxPrimitive = dnnl::softmax_forward;
 // Converts dilations to those of oneDNN, which counts the gap between taps (ONNX: the distance).
 Dims gaps_of(Dims dilations);
 
-// Returns a part of an operation in the form in which oneDNN gets it: the tensor begins where its
-// memory begins. The memory objects are made to match (cpu_context.cpp).
+// Returns a descriptor of the same elements in the form in which oneDNN gets it: the tensor begins
+// where its memory begins, and strides without a meaning are those of a dense tensor if the version
+// needs that. The memory objects are made to match (cpu_context.cpp).
+Desc tensor_as_told(const Desc& desc);
+
+// Returns a part of an operation in the form in which oneDNN gets it.
 template <class Part>
 decltype(auto) as_told(const Part& part) {
   if constexpr (std::is_base_of_v<dnnl::memory::desc, Part>)
-    return from_first_element(part);
+    return tensor_as_told(part);
   else
     return (part);
 }
@@ -113,6 +117,12 @@ Eltwise in_this_version(const Eltwise& function);
 dnnl::binary::primitive_desc find_binary(const dnnl::engine& engine,
                                          const dnnl::primitive_attr& attributes,
                                          dnnl::algorithm algorithm, const Desc& a, const Desc& b);
+
+// Finds the resampling of `from`. `to` may leave the layout to oneDNN.
+dnnl::resampling_forward::primitive_desc find_resampling(const dnnl::engine& engine,
+                                                         const dnnl::primitive_attr& attributes,
+                                                         dnnl::algorithm algorithm,
+                                                         const Desc& from, const Desc& to);
 
 // These find primitives whose results have the layout of their operands.
 dnnl::eltwise_forward::primitive_desc find_eltwise(const dnnl::engine& engine,

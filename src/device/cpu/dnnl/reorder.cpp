@@ -1,5 +1,6 @@
 #include "device/cpu/dnnl/reorder.h"
 
+#include <algorithm>
 #include <array>
 
 #include "device/cpu/dnnl/defects.h"
@@ -29,9 +30,17 @@ std::vector<int64_t> distances(const Layout& layout, size_t dim, int64_t count) 
 
 // Elements that oneDNN adds behind those of the tensor, such as sums of weights, are no padding.
 bool has_elements_only(const Desc& desc, const Layout& layout) {
-  size_t bytes = dnnl::memory::data_type_size(desc.data_type());
-  for (size_t i = 0; i < layout.rank; ++i) bytes *= static_cast<size_t>(layout.padded_dims[i]);
-  return layout.block_count == 0 || desc.get_size() <= bytes;
+  if (layout.block_count == 0) return true;
+  Layout::Extents blocks{};
+  blocks.fill(1);
+  for (const Block& block : layout.blocks()) blocks[block.dim] *= block.size;
+  int64_t elements = 1;
+  for (const Block& block : layout.blocks()) elements *= block.size;
+  // A view has gaps, so this is not the number of elements.
+  for (size_t i = 0; i < layout.rank; ++i)
+    elements = std::max(elements, layout.padded_dims[i] / blocks[i] * layout.strides[i]);
+  return desc.get_size() <=
+         static_cast<size_t>(elements) * dnnl::memory::data_type_size(desc.data_type());
 }
 
 // Whether the elements are further apart than in a dense layout.

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "device/cpu/dnnl/product.h"
 #include "device/cpu/fast/fast.h"
 #include "device/cpu/fast/operands.h"
 #include "device/cpu/kernels/primitives.h"
@@ -50,12 +51,12 @@ struct BlockShape {
 };
 
 // Takes as many matrices as leave each of them some rows: oneDNN's product of several is faster
-// than that of one, and can be divided.
-BlockShape block_of(const Shape& shape) {
+// than that of one, and can be divided. They are those of leading dimensions from `first` on.
+BlockShape block_of(const Shape& shape, size_t first) {
   const int64_t row = shape.keys * static_cast<int64_t>(sizeof(float));
   const int64_t fewest = std::min(kFewestRows, shape.queries);
   BlockShape block{shape.leading.size(), 1, 0};
-  while (block.whole > 0) {
+  while (block.whole > first) {
     const int64_t more = block.matrices * shape.leading[block.whole - 1];
     if (more * fewest * row > kBlockBytes) break;
     block.matrices = more;
@@ -181,17 +182,21 @@ class AttentionStep final : public Step {
 class Attention {
  public:
   Attention(Builder& builder, const FastNode& node)
-      : builder_(builder), node_(node), y_(node.node.outputs[0]), shape_(shape_of(node.view)) {
-    block_ = block_of(shape_);
-  }
+      : builder_(builder), node_(node), y_(node.node.outputs[0]), shape_(shape_of(node.view)) {}
 
   Result<bool> lower() {
-    MILLRACE_ASSIGN_OR_RETURN(const Operand query, as_it_lies(kQuery));
-    MILLRACE_ASSIGN_OR_RETURN(const Operand key, as_it_lies(kKey));
-    MILLRACE_ASSIGN_OR_RETURN(const Operand value, as_it_lies(kValue));
+    MILLRACE_ASSIGN_OR_RETURN(Operand query, as_it_lies(kQuery));
+    MILLRACE_ASSIGN_OR_RETURN(Operand key, as_it_lies(kKey));
+    MILLRACE_ASSIGN_OR_RETURN(Operand value, as_it_lies(kValue));
     std::optional<Operand> bias;
     if (node_.view.has(kBias)) {
       MILLRACE_ASSIGN_OR_RETURN(bias, plain_operand(builder_, node_.input(kBias)));
+    }
+    if (!find_block(query, key, value)) {
+      MILLRACE_ASSIGN_OR_RETURN(query, plain_operand(builder_, node_.input(kQuery)));
+      MILLRACE_ASSIGN_OR_RETURN(key, plain_operand(builder_, node_.input(kKey)));
+      MILLRACE_ASSIGN_OR_RETURN(value, plain_operand(builder_, node_.input(kValue)));
+      if (!find_block(query, key, value)) return false;
     }
     add_weights(query, key);
     const Operand y = result_as(builder_, y_, result_form(value));
@@ -225,10 +230,14 @@ class Attention {
   // It is in the order of a Transpose that reads it, so that this moves nothing, unless oneDNN's
   // fast product, which does not take rows of any length apart, makes the plain form alone.
   Desc result_form(const Operand& value) const {
-    const Desc plain = plain_desc(builder_.dims(y_), ElementType::f32), wanted = joined_form();
-    if (may_be_divided(result_product(value, wanted).impl_info_str())) return wanted;
+    const Desc plain = plain_result(), wanted = joined_form();
+    const Product made = result_product(value, wanted);
+    if (!exists(made)) return plain;
+    if (may_be_divided(made.impl_info_str())) return wanted;
     return may_be_divided(result_product(value, plain).impl_info_str()) ? plain : wanted;
   }
+
+  Desc plain_result() const { return plain_desc(builder_.dims(y_), ElementType::f32); }
 
   // Returns the layout that the Transpose which follows reads, if it keeps the rows whole; else a
   // plain one.
@@ -242,7 +251,7 @@ class Attention {
       const std::vector<uint32_t> order(op->permutation.begin(), op->permutation.end());
       return ordered_desc(dims, ElementType::f32, order);
     }
-    return plain_desc(dims, ElementType::f32);
+    return plain_result();
   }
 
   Desc scores_form() const {
@@ -290,26 +299,50 @@ class Attention {
         visit(static_cast<size_t>(matrix), std::min(row, shape_.queries - block_.rows));
   }
 
-  // softmax(scale query key^T), with the bias between the two.
-  void add_weights(const Operand& query, const Operand& key) {
+  Desc queries_of(const Operand& query) const {
+    return part_of(query.desc, shape_, block_, block_.rows, shape_.depth);
+  }
+
+  // The keys of a block, one per column.
+  Desc keys_of(const Operand& key) const {
+    Dims swapped(shape_.rank());
+    std::iota(swapped.begin(), swapped.end(), 0);
+    std::swap(swapped[shape_.rank() - 1], swapped[shape_.rank() - 2]);
+    return permuted(part_of(key.desc, shape_, block_, shape_.keys, shape_.depth), swapped);
+  }
+
+  static bool exists(const Product& product) { return product.get(true) != nullptr; }
+
+  // Takes the largest block that has both products. oneDNN 3.7 takes several matrices only if they
+  // lie at equal distances.
+  bool find_block(const Operand& query, const Operand& key, const Operand& value) {
+    for (size_t first = 0; first <= shape_.leading.size(); ++first) {
+      block_ = block_of(shape_, first);
+      if (exists(score_product(query, key)) && exists(result_product(value, plain_result())))
+        return true;
+    }
+    return false;
+  }
+
+  // scale query key^T; empty if oneDNN has no such product.
+  Product score_product(const Operand& query, const Operand& key) const {
     dnnl::primitive_attr attributes = kernels::make_attributes();
     if (const float scale = node_.view.real("scale", 1); scale != 1) {
       dnnl::post_ops post_ops;
       append_eltwise(post_ops, {dnnl::algorithm::eltwise_linear, scale, 0});
       attributes.set_post_ops(post_ops);
     }
-    Dims swapped(shape_.rank());
-    std::iota(swapped.begin(), swapped.end(), 0);
-    std::swap(swapped[shape_.rank() - 1], swapped[shape_.rank() - 2]);
-    const Desc left = part_of(query.desc, shape_, block_, block_.rows, shape_.depth);
-    const Desc right =
-        permuted(part_of(key.desc, shape_, block_, shape_.keys, shape_.depth), swapped);
+    return find_product(builder_.engine(), attributes,
+                        {queries_of(query), keys_of(key), {}, scores_form()});
+  }
+
+  // softmax(scale query key^T), with the bias between the two.
+  void add_weights(const Operand& query, const Operand& key) {
     scores_ = builder_.new_temporary(scores_form());
-    const auto product =
-        make_primitive<dnnl::matmul>(builder_.engine(), attributes, left, right, scores_.desc);
+    const Product product = score_product(query, key);
     add_stage(product, dnnl::matmul(product),
-              {{DNNL_ARG_SRC, {query.buffer, left}},
-               {DNNL_ARG_WEIGHTS, {key.buffer, right}},
+              {{DNNL_ARG_SRC, {query.buffer, queries_of(query)}},
+               {DNNL_ARG_WEIGHTS, {key.buffer, keys_of(key)}},
                {DNNL_ARG_DST, scores_}});
     note(product.impl_info_str());
     move(0, query, true);
@@ -323,11 +356,13 @@ class Attention {
     note(softmax.impl_info_str());
   }
 
+  // Empty if oneDNN has no such product.
   Product result_product(const Operand& value, const Desc& y) const {
-    const Desc right = part_of(value.desc, shape_, block_, shape_.keys, shape_.size);
-    return make_primitive<dnnl::matmul>(builder_.engine(), kernels::make_attributes(), scores_.desc,
-                                        right,
-                                        part_of(y, shape_, block_, block_.rows, shape_.size));
+    return find_product(builder_.engine(), kernels::make_attributes(),
+                        {scores_form(),
+                         part_of(value.desc, shape_, block_, shape_.keys, shape_.size),
+                         {},
+                         part_of(y, shape_, block_, block_.rows, shape_.size)});
   }
 
   void add_result(const Operand& value, const Operand& y) {

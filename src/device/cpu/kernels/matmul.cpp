@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "device/cpu/dnnl/defects.h"
+#include "device/cpu/dnnl/product.h"
 #include "device/cpu/kernels/careful_step.h"
 #include "device/cpu/kernels/elementwise/binary.h"
 #include "device/cpu/kernels/kernels.h"
@@ -181,13 +181,6 @@ class Lowering {
     return pairs;
   }
 
-  // Whether the matrices are rows whose elements lie apart.
-  static bool has_spread_rows(const Desc& factor) {
-    const Dims dims = factor.dims();
-    const auto strides = strides_of(factor);
-    return dims[dims.size() - 2] == 1 && strides && strides->back() != 1;
-  }
-
   Result<Operand> add_product() {
     const size_t rank = std::max({builder_.dims(a_).size(), builder_.dims(b_).size(), size_t{2}});
     MILLRACE_ASSIGN_OR_RETURN(const Factor a, make_factor(a_, op_.transpose_a, true, rank));
@@ -200,9 +193,7 @@ class Lowering {
     const Desc y = plain_desc(dims, builder_.type());
     const dnnl::primitive_attr attributes = take_attributes();
     const auto chosen = choose(pairs_of(a.layouts, b.layouts), [&](const Layouts& layouts) {
-      if (!kProductsTakeSpreadRows && has_spread_rows(layouts.a))
-        return dnnl::matmul::primitive_desc();
-      return find_primitive<dnnl::matmul>(builder_.engine(), attributes, layouts.a, layouts.b, y);
+      return find_product(builder_.engine(), attributes, {layouts.a, layouts.b, {}, y});
     });
     if (!chosen) return unsupported("oneDNN has no matrix product of these shapes");
     const auto& primitive = chosen->primitive;
@@ -214,9 +205,8 @@ class Lowering {
         primitive,
         {{DNNL_ARG_SRC, left}, {DNNL_ARG_WEIGHTS, right}, {DNNL_ARG_DST, {result.buffer, y}}},
         [&](const dnnl::primitive_attr& without_bounds) {
-          return choose_primitive<dnnl::matmul>(builder_.engine(), without_bounds,
-                                                same_as(primitive), primitive.src_desc(),
-                                                primitive.weights_desc(), y);
+          return choose_product(builder_.engine(), without_bounds, same_as(primitive),
+                                {chosen->option.a, chosen->option.b, {}, y});
         }));
     return result;
   }

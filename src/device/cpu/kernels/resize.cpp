@@ -211,9 +211,7 @@ std::optional<Resampling> make_resampling(const Builder& builder, const Node& no
   const auto algorithm = op.mode == ResizeMode::kNearest ? dnnl::algorithm::resampling_nearest
                                                          : dnnl::algorithm::resampling_linear;
   const auto choice = choose(layouts, [&](const Desc& layout) {
-    return find_primitive<dnnl::resampling_forward>(builder.engine(), make_attributes(),
-                                                    dnnl::prop_kind::forward_inference, algorithm,
-                                                    layout, result);
+    return find_resampling(builder.engine(), make_attributes(), algorithm, layout, result);
   });
   if (!choice || is_reference(choice->primitive.impl_info_str())) return std::nullopt;
   return choice->primitive;

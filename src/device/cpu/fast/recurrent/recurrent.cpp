@@ -315,9 +315,7 @@ Result<bool> lower_gru(Builder& builder, const FastNode& node) {
   };
   if (node.view.integer("linear_before_reset") != 0)
     return lower_as(gru_with_late_reset_kind(), static_cast<const dnnl::lbr_gru_forward*>(nullptr));
-  const bool one_with_state =
-      extents_of(node.view).hidden == 1 && node.input(kInitialH) != kNoValue;
-  if (one_with_state && !kGruOfOneUnitTakesStates) return false;
+  if (extents_of(node.view).hidden == 1 && !kGruOfOneUnitKeepsStates) return false;
   return lower_as(gru_kind(), static_cast<const dnnl::gru_forward*>(nullptr));
 }
 

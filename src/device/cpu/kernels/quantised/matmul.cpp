@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "device/cpu/dnnl/product.h"
 #include "device/cpu/kernels/elementwise/binary.h"
 #include "device/cpu/kernels/primitives.h"
 #include "device/cpu/kernels/quantised/parameters.h"
@@ -177,8 +178,8 @@ class Lowering {
     attributes.set_zero_point(DNNL_ARG_WEIGHTS, b_rule->zero_point - (is_unsigned ? kShift : 0));
     const Desc bias_desc = bias_ == kNoValue ? Desc() : plain_desc(bias_dims, ElementType::f32);
     const Desc y = plain_desc(dims, result_.type);
-    const auto primitive = find_primitive<dnnl::matmul>(builder_.engine(), attributes.get(), left,
-                                                        right, bias_desc, y);
+    const auto primitive =
+        find_product(builder_.engine(), attributes.get(), {left, right, bias_desc, y});
     if (!is_fast(primitive)) return false;
     MILLRACE_ASSIGN_OR_RETURN(const Operand a,
                               builder_.stored_in(a_, builder_.plain_stored_form(a_)));
