@@ -24,6 +24,7 @@ millrace::Result<std::shared_ptr<millrace::device::Device>> create(
 
 extern "C" __attribute__((visibility("default"))) const millrace::device::PluginEntry*
 millrace_device_plugin() {
+  millrace::device::cpu::reserve::end_initialisation();
   static constexpr millrace::device::PluginEntry kEntry{millrace::device::kPluginVersion, &create};
   return &kEntry;
 }

@@ -14,6 +14,10 @@ inline constexpr const char* kLibraryName = MILLRACE_DNNL_NAME(DNNL_VERSION_MAJO
 #undef MILLRACE_DNNL_NAME
 #undef MILLRACE_DNNL_NAME_OF
 
+// Whether functions of the C++ library allocate for it, such as those of std::string, in places
+// where a failure ends the process. In 3.7.2 such are the constructors of its Graph API.
+inline constexpr bool kAllocatesInStandardLibrary = DNNL_VERSION_MAJOR > 2;
+
 // Room for its variables that each thread has.
 inline constexpr size_t kThreadVariableBytes = DNNL_VERSION_MAJOR == 2 ? 64 : 448;
 

@@ -95,6 +95,14 @@ void reserved_sized_delete(void* memory, size_t) noexcept {
   reserved_delete(memory);
 }
 
+// Whether this thread initialises the kernel libraries.
+constinit thread_local bool is_initialising __attribute__((tls_model("initial-exec"))) = false;
+
+// For the C++ library's operator new, whose memory any code may delete.
+void* reserved_malloc_of_standard_library(size_t bytes) noexcept {
+  return is_initialising ? reserved_malloc(bytes) : std::malloc(bytes);
+}
+
 // Generated code.
 void* reserved_mmap(void* address, size_t bytes, int protection, int flags, int file,
                     off_t offset) noexcept {
@@ -190,6 +198,15 @@ int replace_memory_calls(const dl_phdr_info& library) {
   return replace_imports(library, replacements);
 }
 
+void replace_calls_of_standard_library() {
+  const auto library = find_library("libstdc++.so.6");
+  if (!kAllocatesInStandardLibrary || !library) return;
+  // No memory of the reserve may get to a free() that does not know it.
+  const Replacement release{"free", address_of(reserved_free)};
+  const Replacement allocate{"malloc", address_of(reserved_malloc_of_standard_library)};
+  if (replace_imports(*library, {&release, 1}) > 0) replace_imports(*library, {&allocate, 1});
+}
+
 int replace_registration(const dl_phdr_info& library) {
   const Replacement replacement{"__cxa_atexit", address_of(keep_object)};
   return replace_imports(library, {&replacement, 1});
@@ -201,6 +218,7 @@ constinit std::optional<int> in_gomp, in_dnnl;
 // library as the one to be initialised first.
 __attribute__((constructor)) void replace_early() {
   replace_calls();
+  is_initialising = true;
   // Nobody has used the thread-local variables yet.
   if (const auto dnnl = find_library(kLibraryName)) *in_dnnl += replace_thread_data(*dnnl);
 }
@@ -214,8 +232,13 @@ int replace_calls() noexcept {
   if (dnnl && !in_dnnl) {
     in_dnnl = replace_memory_calls(*dnnl) + replace_registration(*dnnl);
     bind_to_itself(*dnnl);
+    replace_calls_of_standard_library();
   }
   return in_gomp.value_or(0) + in_dnnl.value_or(0);
+}
+
+void end_initialisation() noexcept {
+  is_initialising = false;
 }
 
 bool keeps_objects() noexcept {
