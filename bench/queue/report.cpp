@@ -33,6 +33,15 @@ std::string value_text(std::string_view counter, double value) {
   return counter == kItemsPerSecond ? fmt::format("{:.2f} M/s", value * 1e-6) : time_text(value);
 }
 
+// Returns why a run was skipped; empty if it was not. Google Benchmark 1.8 has other names for it.
+template <class Run>
+std::string reason_skipped(const Run& run) {
+  if constexpr (requires { run.error_occurred; })
+    return run.error_occurred ? run.error_message : "";
+  else
+    return run.skip_message;
+}
+
 }  // namespace
 
 bool MedianReporter::ReportContext(const Context& context) {
@@ -46,10 +55,8 @@ void MedianReporter::ReportRuns(const std::vector<Run>& runs) {
   Benchmark& benchmark = benchmarks_[{first.family_index, first.per_family_instance_index}];
   benchmark.name = short_name(first.run_name);
   for (const Run& run : runs) {
-    if (run.error_occurred) {
-      benchmark.skipped = run.error_message;
-      return;
-    }
+    benchmark.skipped = reason_skipped(run);
+    if (!benchmark.skipped.empty()) return;
     const auto iterations = static_cast<double>(run.iterations);
     benchmark.counters[kTime].push_back(run.real_accumulated_time / iterations * 1e9);
     for (const auto& [name, counter] : run.counters)
