@@ -1,6 +1,6 @@
 #include "device/cpu/dnnl/primitives.h"
 
-#include <numeric>
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -52,36 +52,41 @@ bool finds_slopes(const Desc& layout, const Desc& slope) {
          lie_alike(here, blocked_desc(dims, type, static_cast<int>(known->blocks()[0].size)));
 }
 
-// Returns a descriptor of the same memory in which the strides of dimensions of size 1 are those of
-// a dense tensor: of the best known order if there are several. The layout must be dense.
-Desc with_usual_strides(const Desc& desc) {
-  const auto layout = layout_of(desc);
-  if (!layout || layout->offset != 0) return desc;
-  const Dims dims = desc.dims();
-  const ElementType type = desc.data_type();
-  std::vector<uint32_t> order(dims.size());
-  std::iota(order.begin(), order.end(), 0);
-  if (layout->block_count > 0) {
-    const auto form = dense_desc(dims, type, order, layout->blocks());
-    return form && lie_alike(*form, desc) ? *form : desc;
-  }
-  const Desc plain = plain_desc(dims, type), channels_last = channels_last_desc(dims, type);
-  // 3.7 calls descriptors equal that differ in strides without a meaning.
-  if (layout->strides == layout_of(channels_last)->strides) return desc;
-  for (const Desc& form : {plain, channels_last, ordered_desc(dims, type, order_of(*layout))})
-    if (lie_alike(form, desc)) return form;
-  return desc;
+// Whether a dense tensor in some order of its dimensions has these strides: those of dimensions of
+// size 1 are 1 or lead behind another dimension.
+bool are_dense_strides(const Dims& dims, const Dims& strides) {
+  const auto is_end = [&](int64_t stride) {
+    for (size_t i = 0; i < dims.size(); ++i)
+      if (dims[i] > 1 && strides[i] * dims[i] == stride) return true;
+    return stride == 1;
+  };
+  for (size_t i = 0; i < dims.size(); ++i)
+    if (dims[i] == 1 && !is_end(strides[i])) return false;
+  return true;
 }
 
-bool lies_with_channels_last(const Desc& desc) {
-  return lie_alike(from_first_element(desc), channels_last_desc(desc.dims(), desc.data_type()));
+// Returns the first of several usual layouts that describes the same memory, or `desc`.
+Desc usual_layout(const Desc& desc) {
+  const Dims dims = desc.dims();
+  const ElementType type = desc.data_type();
+  const auto layout = layout_of(desc);
+  if (!layout || layout->offset != 0) return desc;
+  std::vector<Desc> usual = {plain_desc(dims, type), channels_last_desc(dims, type)};
+  if (layout->block_count == 1 && layout->block_array[0].dim == 1)
+    usual = {blocked_desc(dims, type, static_cast<int>(layout->block_array[0].size))};
+  if (layout->block_count == 0) usual.push_back(ordered_desc(dims, type, order_of(*layout)));
+  const auto found =
+      std::ranges::find_if(usual, [&](const Desc& form) { return lie_alike(form, desc); });
+  return found == usual.end() ? desc : *found;
 }
 
 }  // namespace
 
 Desc tensor_as_told(const Desc& desc) {
   Desc first = from_first_element(desc);
-  return kIgnoresStridesWithoutMeaning ? first : with_usual_strides(first);
+  if (kIgnoresStridesWithoutMeaning) return first;
+  const auto strides = strides_of(first);
+  return strides && !are_dense_strides(first.dims(), *strides) ? usual_layout(first) : first;
 }
 
 dnnl::binary::primitive_desc find_binary(const dnnl::engine& engine,
@@ -96,14 +101,18 @@ dnnl::resampling_forward::primitive_desc find_resampling(const dnnl::engine& eng
                                                          const dnnl::primitive_attr& attributes,
                                                          dnnl::algorithm algorithm,
                                                          const Desc& from, const Desc& to) {
-  if (kResamplingRecognisesLayouts || !lies_with_channels_last(from))
+  if (kResamplingRecognisesLayouts)
     return find_primitive<dnnl::resampling_forward>(engine, attributes, kInference, algorithm, from,
                                                     to);
-  const bool is_left_open = !layout_of(to).has_value();
-  const bool has_same_order = is_left_open || lies_with_channels_last(to);
-  return find_primitive<dnnl::resampling_forward>(
-      engine, attributes, kInference, algorithm, channels_last_desc(from.dims(), from.data_type()),
-      has_same_order ? channels_last_desc(to.dims(), to.data_type()) : to);
+  const Desc first = from_first_element(from);
+  const Desc from_last = channels_last_desc(from.dims(), from.data_type());
+  const Desc to_last = channels_last_desc(to.dims(), to.data_type());
+  // oneDNN gives the result the layout of the image, but not always if several names fit that.
+  if (lie_alike(first, from_last) && (!layout_of(to) || lie_alike(to, to_last)))
+    return find_primitive<dnnl::resampling_forward>(engine, attributes, kInference, algorithm,
+                                                    from_last, to_last);
+  return find_primitive<dnnl::resampling_forward>(engine, attributes, kInference, algorithm,
+                                                  usual_layout(first), usual_layout(to));
 }
 
 Eltwise in_this_version(const Eltwise& function) {
