@@ -4,7 +4,8 @@
 // hung, when a job was lost, or when the second cycle failed.
 //
 // usage: LD_PRELOAD=libmillrace_failing.so failing_resources_sweep FACE RESOURCE
-//          [--device NAME] [--from N] [--to N] [--step N] [--every N] [--verbose]
+//          [--device NAME] [--from N] [--to N] [--step N] [--most N] [--every N] [--verbose]
+// With --step N, every N-th number is taken; with --most N, at most about N numbers, evenly spaced.
 // With --every N, every N-th call after the one of that number fails, too, until the cycle ends.
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -18,6 +19,7 @@ extern "C" {
 #include <sys/pidfd.h>  // not meant for C++ in Debian 12
 }
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -39,13 +41,14 @@ struct Options {
   std::string face;
   std::string device = "cpu";
   uint32_t resource = 0;
-  uint64_t from = 1, to = UINT64_MAX, step = 1, every = 0;
+  uint64_t from = 1, to = UINT64_MAX, step = 1, most = UINT64_MAX, every = 0;
   bool verbose = false;
 };
 
 // The finding of a child, in memory that it shares with its parent.
 struct Finding {
-  bool reached;  // so many calls were made that one failed
+  bool reached;    // so many calls were made that one failed
+  uint64_t calls;  // that were counted
   CycleResult first, second;
 };
 
@@ -83,7 +86,7 @@ CycleResult run_contained(Cycle cycle, const CycleInput& input) {
   const Cycle cycle = cycle_of(options.face);
   library.start(options.resource, nth, options.every);
   finding.first = run_contained(cycle, input);
-  library.stop();
+  finding.calls = library.stop();
   finding.reached = library.failed() != 0;
   finding.second = run_contained(cycle, input);
   _exit(0);
@@ -151,13 +154,22 @@ int sweep(const Options& options) {
   auto* const finding = static_cast<Finding*>(
       mmap(nullptr, sizeof(Finding), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   std::map<std::string, Line> lines;
-  uint64_t not_reached = 0;
-  for (uint64_t nth = options.from; nth <= options.to; nth += options.step) {
+  // Returns how the process ends in which the call of that number fails.
+  const auto run = [&](uint64_t nth) {
     *finding = {};
     finding->reached = true;  // also when it does not live to say so
     const pid_t child = fork();
     if (child == 0) run_child(options, library, input, nth, *finding);
-    const int state = await_child(child);
+    return await_child(child);
+  };
+  uint64_t step = options.step;
+  if (options.most != UINT64_MAX) {
+    run(UINT64_MAX);
+    step = std::max(step, finding->calls / options.most);
+  }
+  uint64_t not_reached = 0;
+  for (uint64_t nth = options.from; nth <= options.to; nth += step) {
+    const int state = run(nth);
     if (!finding->reached) {
       // The number of calls of a cycle depends on what its threads happen to do.
       if (++not_reached == kNotReachedAtTheEnd) break;
@@ -193,6 +205,7 @@ bool parse(int count, char** words, Options& options) {
     uint64_t* const number = name == "--from"    ? &options.from
                              : name == "--to"    ? &options.to
                              : name == "--step"  ? &options.step
+                             : name == "--most"  ? &options.most
                              : name == "--every" ? &options.every
                                                  : nullptr;
     if (number == nullptr || ++i == count) return false;
@@ -210,7 +223,7 @@ int main(int count, char** words) {
     fmt::print(stderr,
                "usage: LD_PRELOAD=libmillrace_failing.so {} native|vart|nrt "
                "memory|mapping|file|thread|event [--device NAME] [--from N] [--to N] [--step N] "
-               "[--every N] [--verbose]\n",
+               "[--most N] [--every N] [--verbose]\n",
                words[0]);
     return 2;
   }
