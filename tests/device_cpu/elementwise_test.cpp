@@ -138,6 +138,21 @@ TEST(Unary, TheLogarithmOfOneIsZero) {
   EXPECT_FLOAT_EQ(result.data[1], std::log(10.0f));
 }
 
+// Mish is x tanh(softplus(x)), so what is lost for a negative x is lost there, too.
+TEST(Unary, SoftplusIsAccurateForNegativeNumbers) {
+  Tensor x{{0}, {}};
+  for (float number = -80; number < 80; number += 0.37F) x.data.push_back(number);
+  x.dims[0] = static_cast<int64_t>(x.data.size());
+  ModelBuilder builder;
+  builder.output(builder.node(graph::Unary{{UnaryKind::kSoftplus, 0, 0}}, {builder.input(x.dims)}));
+  const Tensor y = run_model(builder.build(), {x});
+  for (size_t i = 0; i < x.data.size(); ++i) {
+    const double number = x.data[i];
+    const double expected = std::max(number, 0.0) + std::log1p(std::exp(-std::fabs(number)));
+    EXPECT_NEAR(y.data[i], expected, 1e-6 * expected) << number;
+  }
+}
+
 TEST(Binary, BroadcastsBothOperands) {
   const Tensor a = Tensor::numbers({3, 1, 5}, 1), b = Tensor::numbers({4, 1}, 2);
   ModelBuilder builder;

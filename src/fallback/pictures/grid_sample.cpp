@@ -98,12 +98,6 @@ double cubic_weight(double x) {
   return ((kA * x - 5 * kA) * x + 8 * kA) * x - 4 * kA;
 }
 
-// Three spatial dimensions round halves away from zero, others to even: so does PyTorch, whose
-// operator this is.
-double nearest_of(double x, size_t rank) {
-  return rank == 3 ? std::round(x) : std::rint(x);
-}
-
 // The coordinate of a cubic filter is unchanged: its neighbours are padded one by one (PyTorch).
 double padded_source(const Method& method, const Axis& axis, double x) {
   if (method.sampling == Sampling::kCubic) return x;
@@ -113,16 +107,18 @@ double padded_source(const Method& method, const Axis& axis, double x) {
   return method.padding == Padding::kReflection ? reflected(axis, x) : x;
 }
 
-Taps taps_of(const Method& method, const Axis& axis, double normalised, size_t rank) {
+Taps taps_of(const Method& method, const Axis& axis, double normalised) {
   double x = source_of(axis, normalised);
-  if (method.sampling == Sampling::kNearest) x = nearest_of(x, rank);
+  // Halves go to the even neighbour, as in ONNX and ONNX Runtime; PyTorch rounds those of three
+  // spatial dimensions away from zero.
+  if (method.sampling == Sampling::kNearest) x = std::rint(x);
   x = padded_source(method, axis, x);
   Taps taps;
   const auto add = [&](int64_t index, double weight) {
     taps.add(padded_index(method, axis, index), weight);
   };
   if (method.sampling == Sampling::kNearest) {
-    add(static_cast<int64_t>(nearest_of(x, rank)), 1);
+    add(static_cast<int64_t>(std::rint(x)), 1);
     return taps;
   }
   const double floor = std::floor(x), ratio = x - floor;
@@ -187,7 +183,7 @@ void grid_sample_of(const Call& call, const Method& method) {
     for (size_t point = 0; point < points; ++point, coordinates += axes.size()) {
       // Coordinates stand in the order x, y, z: the last dimension first.
       for (size_t d = 0; d < axes.size(); ++d)
-        taps[d] = taps_of(method, axes[d], coordinates[axes.size() - 1 - d], axes.size());
+        taps[d] = taps_of(method, axes[d], coordinates[axes.size() - 1 - d]);
       for (size_t c = n * channels; c < (n + 1) * channels; ++c)
         call.out(0).as<T>()[c * points + point] =
             static_cast<T>(weighted_sum(x.as<T>().data() + c * plane, std::span(axes), taps));

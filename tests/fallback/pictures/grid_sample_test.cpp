@@ -48,6 +48,19 @@ TEST(FallbackGridSample, PadsWhatLiesOutside) {
               ElementsAre(2, 3, 2));
 }
 
+// The coordinate of the middle, 0, is 0.5 between two elements and 1.5 between four.
+TEST(FallbackGridSample, RoundsHalvesToEven) {
+  const Attributes nearest = with_padding("nearest", "zeros");
+  EXPECT_THAT(sampled({0}, nearest), ElementsAre(3));
+  const auto in_three_dimensions = [&](const std::vector<int64_t>& dims, std::vector<float> row) {
+    return compute("GridSample",
+                   {array<float>(dims, row), array<float>({1, 1, 1, 1, 3}, {0, 0, 0})}, nearest)
+        .as<float>();
+  };
+  EXPECT_THAT(in_three_dimensions({1, 1, 1, 1, 2}, {1, 2}), ElementsAre(1));
+  EXPECT_THAT(in_three_dimensions({1, 1, 4, 1, 1}, {1, 2, 3, 4}), ElementsAre(3));
+}
+
 // PyTorch and ONNX Runtime pad each neighbour of a cubic filter, and do not move the coordinate.
 TEST(FallbackGridSample, PadsTheNeighboursOfACubicFilter) {
   const std::vector<float> at = {-1.1f, -0.9f, 0.95f, 1.2f};

@@ -120,7 +120,6 @@ Eltwise in_this_version(const Eltwise& function) {
   // Functions that have got parameters.
   if (function.algorithm == dnnl::algorithm::eltwise_hardswish)
     return {function.algorithm, 1.0f / 6, 0.5f};
-  if (function.algorithm == dnnl::algorithm::eltwise_soft_relu) return {function.algorithm, 1, 0};
 #endif
   return function;
 }

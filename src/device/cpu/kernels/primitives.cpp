@@ -61,8 +61,6 @@ std::optional<Eltwise> eltwise_of(const graph::Activation& function) {
       return Eltwise{algorithm::eltwise_sqrt, 0, 0};
     case UnaryKind::kAbs:
       return Eltwise{algorithm::eltwise_abs, 0, 0};
-    case UnaryKind::kSoftplus:
-      return Eltwise{algorithm::eltwise_soft_relu, 0, 0};
     case UnaryKind::kPow:
       return Eltwise{algorithm::eltwise_pow, 1, function.alpha};
     case UnaryKind::kLinear:
@@ -77,6 +75,7 @@ std::optional<Eltwise> eltwise_of(const graph::Activation& function) {
     case UnaryKind::kRound:
     case UnaryKind::kFloor:
     case UnaryKind::kCeil:
+    case UnaryKind::kSoftplus:
       break;
   }
   return std::nullopt;

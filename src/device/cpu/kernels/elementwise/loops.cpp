@@ -55,6 +55,18 @@ void exponential_of_each(const Number* from, Number* to, size_t count) {
   });
 }
 
+// Computes max(x, 0) + log(1 + exp(-|x|)), which is as accurate for a negative x as for a positive
+// one. Highway's functions give numbers for NaN.
+template <class Number>
+void softplus_of_each(const Number* from, Number* to, size_t count) {
+  for_each_vector(count, [=](auto d, size_t i) HWY_ATTR {
+    const auto x = load_numbers(d, from + i);
+    const auto power = hn::Exp(d, hn::Neg(hn::Abs(x)));
+    const auto sum = hn::Add(hn::Max(x, hn::Zero(d)), hn::Log1p(d, power));
+    store_numbers(d, hn::IfThenElse(hn::IsNaN(x), x, sum), to + i);
+  });
+}
+
 struct Larger {
   template <class V>
   HWY_INLINE V operator()(V a, V b) const {
@@ -90,6 +102,12 @@ void exponentials_of_floats(const float* from, float* to, size_t count) {
 void exponentials_of_bf16(const uint16_t* from, uint16_t* to, size_t count) {
   exponential_of_each(from, to, count);
 }
+void softplus_of_floats(const float* from, float* to, size_t count) {
+  softplus_of_each(from, to, count);
+}
+void softplus_of_bf16(const uint16_t* from, uint16_t* to, size_t count) {
+  softplus_of_each(from, to, count);
+}
 void larger_floats(const float* a, const float* b, float* to, size_t count) {
   choose_each<Larger>(a, b, to, count);
 }
@@ -114,6 +132,8 @@ HWY_EXPORT(keep_floats);
 HWY_EXPORT(keep_bf16);
 HWY_EXPORT(exponentials_of_floats);
 HWY_EXPORT(exponentials_of_bf16);
+HWY_EXPORT(softplus_of_floats);
+HWY_EXPORT(softplus_of_bf16);
 HWY_EXPORT(larger_floats);
 HWY_EXPORT(larger_bf16);
 HWY_EXPORT(smaller_floats);
@@ -130,6 +150,12 @@ void exponentials(const float* from, float* to, size_t count) noexcept {
 }
 void exponentials(const uint16_t* from, uint16_t* to, size_t count) noexcept {
   HWY_DYNAMIC_DISPATCH(exponentials_of_bf16)(from, to, count);
+}
+void softplus(const float* from, float* to, size_t count) noexcept {
+  HWY_DYNAMIC_DISPATCH(softplus_of_floats)(from, to, count);
+}
+void softplus(const uint16_t* from, uint16_t* to, size_t count) noexcept {
+  HWY_DYNAMIC_DISPATCH(softplus_of_bf16)(from, to, count);
 }
 void larger_of(const float* a, const float* b, float* to, size_t count) noexcept {
   HWY_DYNAMIC_DISPATCH(larger_floats)(a, b, to, count);

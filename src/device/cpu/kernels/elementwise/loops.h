@@ -18,6 +18,10 @@ void keep_between(const uint16_t* from, uint16_t* to, size_t count, const Bounds
 void exponentials(const float* from, float* to, size_t count) noexcept;
 void exponentials(const uint16_t* from, uint16_t* to, size_t count) noexcept;
 
+// Computes log(1 + exp(x)).
+void softplus(const float* from, float* to, size_t count) noexcept;
+void softplus(const uint16_t* from, uint16_t* to, size_t count) noexcept;
+
 // Computes the larger or smaller of two elements; NaN where one of them is NaN.
 void larger_of(const float* a, const float* b, float* to, size_t count) noexcept;
 void larger_of(const uint16_t* a, const uint16_t* b, uint16_t* to, size_t count) noexcept;
