@@ -4,6 +4,18 @@
 
 #include "device/cpu/openmp/openmp.h"
 
+// The linker makes every call of dnnl_primitive_create() one of the second function, and one of the
+// first function that of oneDNN (--wrap in CMakeLists.txt). The names are the linker's.
+// NOLINTBEGIN(bugprone-reserved-identifier, readability-identifier-naming)
+extern "C" dnnl_status_t __real_dnnl_primitive_create(dnnl_primitive_t* primitive,
+                                                      const_dnnl_primitive_desc_t description);
+extern "C" dnnl_status_t __wrap_dnnl_primitive_create(dnnl_primitive_t* primitive,
+                                                      const_dnnl_primitive_desc_t description) {
+  const millrace::device::cpu::reserve::MakingPrimitive scope;
+  return __real_dnnl_primitive_create(primitive, description);
+}
+// NOLINTEND(bugprone-reserved-identifier, readability-identifier-naming)
+
 namespace millrace::device::cpu {
 
 Status to_status(const dnnl::error& error) {

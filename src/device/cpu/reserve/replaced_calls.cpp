@@ -95,12 +95,12 @@ void reserved_sized_delete(void* memory, size_t) noexcept {
   reserved_delete(memory);
 }
 
-// Whether this thread initialises the kernel libraries.
-constinit thread_local bool is_initialising __attribute__((tls_model("initial-exec"))) = false;
+// Whether this thread initialises the kernel libraries or makes a primitive.
+constinit thread_local bool is_in_kernel_library __attribute__((tls_model("initial-exec"))) = false;
 
 // For the C++ library's operator new, whose memory any code may delete.
 void* reserved_malloc_of_standard_library(size_t bytes) noexcept {
-  return is_initialising ? reserved_malloc(bytes) : std::malloc(bytes);
+  return is_in_kernel_library ? reserved_malloc(bytes) : std::malloc(bytes);
 }
 
 // Generated code.
@@ -218,7 +218,7 @@ constinit std::optional<int> in_gomp, in_dnnl;
 // library as the one to be initialised first.
 __attribute__((constructor)) void replace_early() {
   replace_calls();
-  is_initialising = true;
+  is_in_kernel_library = true;
   // Nobody has used the thread-local variables yet.
   if (const auto dnnl = find_library(kLibraryName)) *in_dnnl += replace_thread_data(*dnnl);
 }
@@ -238,7 +238,15 @@ int replace_calls() noexcept {
 }
 
 void end_initialisation() noexcept {
-  is_initialising = false;
+  is_in_kernel_library = false;
+}
+
+MakingPrimitive::MakingPrimitive() noexcept {
+  is_in_kernel_library = true;
+}
+
+MakingPrimitive::~MakingPrimitive() {
+  is_in_kernel_library = false;
 }
 
 bool keeps_objects() noexcept {

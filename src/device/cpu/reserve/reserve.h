@@ -6,8 +6,8 @@
 // libraries run any code it replaces the functions for memory that they call (and only they, see
 // imports.h) by its own. Those ask the system first, exactly as before, and give out memory of the
 // reserve only for what the system refuses. With versions of oneDNN that need it (library.h), the
-// C++ library's calls of malloc() are replaced, too: they get memory of the reserve only on the
-// thread that initialises oneDNN.
+// C++ library's calls of malloc() are replaced, too: they get memory of the reserve only on
+// threads that initialise oneDNN or make a primitive.
 //
 // The reserve is part of the library's zero-initialised data: loading the library fails when there
 // is no room for it, and it occupies no page before it is used. Who makes primitives or runs them
@@ -31,10 +31,20 @@ inline constexpr size_t kForRunning = size_t{1} << 20;
 // were replaced: 0 where their tables cannot be written to; then everything works, but a failed
 // allocation of theirs ends the process.
 int replace_calls() noexcept;
-// Says that the calling thread, which loads the kernel libraries, has initialised them. Until then
-// functions of the C++ library that the thread calls get memory of the reserve, too, when the
+// Says that the calling thread, which has loaded the kernel libraries, is done with that. Until
+// then functions of the C++ library that the thread calls get memory of the reserve, too, when the
 // system refuses it.
 void end_initialisation() noexcept;
+
+// While it lives, the same holds for the thread that made it, which makes a primitive. Scopes do
+// not nest.
+class MakingPrimitive {
+ public:
+  MakingPrimitive() noexcept;
+  ~MakingPrimitive();
+  MakingPrimitive(const MakingPrimitive&) = delete;
+  MakingPrimitive& operator=(const MakingPrimitive&) = delete;
+};
 
 // Bytes of the reserve that are not in use.
 size_t bytes_free() noexcept;
