@@ -164,8 +164,11 @@ int sweep(const Options& options) {
   };
   uint64_t step = options.step;
   if (options.most != UINT64_MAX) {
-    run(UINT64_MAX);
-    step = std::max(step, finding->calls / options.most);
+    if (run(UINT64_MAX) != 0 || finding->first.outcome != Outcome::kSucceeded) {
+      fmt::print(stderr, "the cycle fails even if all calls succeed: {}\n", finding->first.what);
+      return 1;
+    }
+    step = std::max(step, (finding->calls + options.most - 1) / options.most);
   }
   uint64_t not_reached = 0;
   for (uint64_t nth = options.from; nth <= options.to; nth += step) {
@@ -211,7 +214,8 @@ bool parse(int count, char** words, Options& options) {
     if (number == nullptr || ++i == count) return false;
     *number = std::strtoull(words[i], nullptr, 10);
   }
-  return options.resource != kResourceCount && cycle_of(options.face) != nullptr;
+  return options.resource != kResourceCount && options.most != 0 &&
+         cycle_of(options.face) != nullptr;
 }
 
 }  // namespace

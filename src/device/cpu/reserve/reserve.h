@@ -3,11 +3,11 @@
 // through null pointers, and libgomp calls exit().
 //
 // This library, libmillrace-reserve.so, is a dependency of the CPU device. Before the kernel
-// libraries run any code it replaces the functions for memory that they call (and only they, see
-// imports.h) by its own. Those ask the system first, exactly as before, and give out memory of the
-// reserve only for what the system refuses. With versions of oneDNN that need it (library.h), the
-// C++ library's calls of malloc() are replaced, too: they get memory of the reserve only on
-// threads that initialise oneDNN or make a primitive.
+// libraries run any code it replaces the functions for memory that they call (see imports.h) by its
+// own. Those ask the system first, exactly as before, and give out memory of the reserve only for
+// what the system refuses. With versions of oneDNN that need it (library.h), the C++ library's
+// calls of malloc() and free() are replaced, too: only threads that initialise oneDNN or make a
+// primitive get memory of the reserve from them.
 //
 // The reserve is part of the library's zero-initialised data: loading the library fails when there
 // is no room for it, and it occupies no page before it is used. Who makes primitives or runs them
