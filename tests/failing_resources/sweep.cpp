@@ -47,7 +47,7 @@ struct Options {
 
 // The finding of a child, in memory that it shares with its parent.
 struct Finding {
-  bool reached;    // so many calls were made that one failed
+  bool reached;    // the cycle made the call that was to fail
   uint64_t calls;  // that were counted
   CycleResult first, second;
 };

@@ -28,8 +28,8 @@ inline constexpr bool kReordersEveryLayout = DNNL_VERSION_MAJOR == 2;
 // one), in layouts other than blocks, end the process: its estimate of them divides by zero.
 inline constexpr bool kDescribesEveryConvolution = DNNL_VERSION_MAJOR == 2;
 
-// Whether the strides of dimensions of size 1 have no meaning, as they should. Softmax of 3.7.2,
-// for one, takes that of its axis for the number of elements behind it.
+// Whether the strides of dimensions of size 1 have no meaning, as they should. From the stride of
+// its axis, the softmax of 3.7.2 derives how many elements a step along the axis passes.
 inline constexpr bool kIgnoresStridesWithoutMeaning = DNNL_VERSION_MAJOR == 2;
 
 // Whether resampling recognises the layout of an image whose dimensions of size 1 make several

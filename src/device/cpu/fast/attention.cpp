@@ -316,7 +316,8 @@ class Attention {
   // Takes the largest block that has both products. oneDNN 3.7 takes several matrices only if they
   // lie at equal distances.
   bool find_block(const Operand& query, const Operand& key, const Operand& value) {
-    for (size_t first = 0; first <= shape_.leading.size(); ++first) {
+    // The block is the same for all `first` up to where it begins.
+    for (size_t first = 0; first <= shape_.leading.size(); first = block_.whole + 1) {
       block_ = block_of(shape_, first);
       if (exists(score_product(query, key)) && exists(result_product(value, plain_result())))
         return true;
