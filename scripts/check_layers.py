@@ -22,9 +22,14 @@ SHARED_TYPE_HEADERS = {"millrace/status.hpp", "millrace/execution.hpp", "millrac
 KERNEL_LIBRARIES = "public/millrace kernels"
 KERNEL_LIBRARY_HEADER = "millrace/pl_kernel.h"
 BASE = {"base", SHARED_TYPES}
-# The folders of the queue and of the NRT face, from top to bottom: each may include those below it.
+# The folders of the queue, of the NRT face and of the CPU device, from top to bottom: each may include
+# those below it.
 QUEUE_FOLDERS = ["units", "lanes", "requests", "callbacks", "waiting"]
 NRT_FOLDERS = ["calls", "process", "sendrecv", "recording", "requests", "trace", "objects", "terms"]
+DEVICE_CPU_FOLDERS = [
+    "program", "plan", "accelerated", "ranks", "kernels", "builder", "weights", "reorders", "steps", "dnnl",
+    "reserve",
+]
 QUEUE = {f"queue/{folder}" for folder in QUEUE_FOLDERS}
 CORE = BASE | {"tensor", "memory", "model", "graph", "fallback", "lowering", "ranks", "device"} | QUEUE
 MAY_INCLUDE = {
@@ -42,7 +47,11 @@ MAY_INCLUDE = {
         for i, folder in enumerate(QUEUE_FOLDERS)
     },
     "device": BASE | {"tensor", "memory", "model", "graph", "lowering", "ranks"} | QUEUE,
-    "device/cpu": CORE,
+    "device/cpu": CORE | {f"device/cpu/{folder}" for folder in DEVICE_CPU_FOLDERS},
+    **{
+        f"device/cpu/{folder}": CORE | {f"device/cpu/{low}" for low in DEVICE_CPU_FOLDERS[i:]}
+        for i, folder in enumerate(DEVICE_CPU_FOLDERS)
+    },
     "runtime": CORE,
     "api": CORE | {"runtime", "public/millrace"},
     "vision/postprocess": BASE | {"tensor"},
@@ -69,7 +78,7 @@ MAY_INCLUDE = {
 }
 # Folders whose files include each other one way only; a header and the source of the same name count
 # as one file.
-ONE_WAY = ["compiler", "lowering", "nrt", "runtime"]
+ONE_WAY = ["compiler", "device/cpu", "lowering", "nrt", "runtime"]
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]')
 
 

@@ -47,6 +47,14 @@ struct Binding {
 };
 
 // One operator as the device runs it, in order.
+// What decided which kernel runs a step, where a node has several.
+enum class KernelChoice : uint8_t {
+  kOnlyOne,   // there was nothing to choose
+  kRule,      // the rule of the device
+  kTable,     // times that are shipped with the device
+  kMeasured,  // times that were measured on this machine
+};
+
 struct StepInfo {
   std::string node;            // name of the graph's node; empty for a step the device added
   std::string operation;       // for example "Conv", "Reorder"
@@ -60,6 +68,7 @@ struct StepInfo {
   std::string reads = {}, writes = {};
   // Why the device added the step; of a step of a node, what its kernel was chosen by, if by times.
   std::string reason = {};
+  KernelChoice chosen_by = KernelChoice::kOnlyOne;
 };
 
 struct ProgramInfo {

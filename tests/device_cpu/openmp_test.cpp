@@ -1,6 +1,6 @@
 // Parallel regions on threads of the device: how many threads they have, and what becomes of those
 // whose threads want to wait for each other.
-#include "device/cpu/openmp/openmp.h"
+#include "device/cpu/dnnl/openmp/openmp.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "device/cpu/dnnl/calls.h"
+#include "device/cpu/dnnl/invalid_flag.h"
+#include "device/cpu/dnnl/openmp/calls.h"
 #include "device/cpu/dnnl/primitives.h"
-#include "device/cpu/invalid_flag.h"
-#include "device/cpu/openmp/calls.h"
 
 namespace millrace::device::cpu {
 namespace {

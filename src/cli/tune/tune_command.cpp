@@ -78,12 +78,11 @@ bool has_convolutions_on_npu(const graph::CompiledModel& model) {
   });
 }
 
-// The convolutions whose kernels were chosen by times of the record, which the device says in these
-// words (device/cpu/plan/plan.cpp).
+// The convolutions whose kernels were chosen by times of the record.
 size_t count_chosen(const device::Program& program) {
   const device::ProgramInfo info = program.info();
   return static_cast<size_t>(std::ranges::count_if(info.steps, [](const device::StepInfo& step) {
-    return step.reason.find("measured here") != std::string::npos;
+    return step.chosen_by == device::KernelChoice::kMeasured;
   }));
 }
 

@@ -8,9 +8,9 @@
 #include "base/float_environment.h"
 #include "base/process/topology.h"
 #include "base/settings/environment.h"
-#include "device/cpu/cpu_program.h"
 #include "device/cpu/dnnl/calls.h"
-#include "device/cpu/openmp/openmp.h"
+#include "device/cpu/dnnl/openmp/openmp.h"
+#include "device/cpu/program/cpu_program.h"
 #include "device/cpu/reserve/kept_objects.h"
 
 namespace millrace::device::cpu {

@@ -1,6 +1,6 @@
 #include "base/log.h"
 #include "device/cpu/cpu_device.h"
-#include "device/cpu/instruction_limit.h"
+#include "device/cpu/dnnl/instruction_limit.h"
 #include "device/cpu/reserve/reserve.h"
 #include "device/registry.h"
 

@@ -7,7 +7,7 @@
 
 #include "device/cpu/kernels/quantised/amx/pointwise_loops.h"
 #include "device/cpu/kernels/tiles.h"
-#include "tests/device_cpu/kernels/at_page_end.h"
+#include "tests/device_cpu/at_page_end.h"
 #include "tests/device_cpu/kernels/byte_layer.h"
 
 namespace millrace::device::cpu::kernels::quantised::amx {

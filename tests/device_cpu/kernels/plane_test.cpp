@@ -6,7 +6,7 @@
 
 #include "device/cpu/kernels/plane/loops.h"
 #include "tensor/half.h"
-#include "tests/device_cpu/kernels/at_page_end.h"
+#include "tests/device_cpu/at_page_end.h"
 #include "tests/device_cpu/reference.h"
 
 namespace millrace::device::cpu::kernels::plane {

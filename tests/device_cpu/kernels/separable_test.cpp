@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "base/process/topology.h"
-#include "device/cpu/kernels/parts.h"
 #include "device/cpu/kernels/separable/bf16_loops.h"
+#include "device/cpu/steps/parts.h"
 #include "tensor/half.h"
-#include "tests/device_cpu/kernels/at_page_end.h"
+#include "tests/device_cpu/at_page_end.h"
 #include "tests/device_cpu/kernels/multiples.h"
 
 namespace millrace::device::cpu::kernels::separable {

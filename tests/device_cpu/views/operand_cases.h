@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/device_cpu/fast/as_plain.h"
+#include "tests/device_cpu/accelerated/as_plain.h"
 #include "tests/device_cpu/model_builder.h"
 
 namespace millrace::device::cpu {

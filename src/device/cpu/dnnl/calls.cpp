@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "device/cpu/openmp/openmp.h"
+#include "device/cpu/dnnl/openmp/openmp.h"
 
 // The linker makes every call of dnnl_primitive_create() one of the second function, and one of the
 // first function that of oneDNN (--wrap in CMakeLists.txt). The names are the linker's.
@@ -40,10 +40,6 @@ Status refused_barrier() {
 std::string library_version() {
   const dnnl_version_t& version = *dnnl_version();
   return fmt::format("oneDNN {}.{}.{}", version.major, version.minor, version.patch);
-}
-
-bool is_reference(const std::string& implementation) {
-  return implementation.find("ref") != std::string::npos;
 }
 
 Status execute(const dnnl::primitive& primitive, const dnnl::stream& stream,

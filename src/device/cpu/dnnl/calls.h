@@ -45,9 +45,6 @@ inline constexpr dnnl_cpu_isa_t kEveryInstruction = dnnl_cpu_isa_default;
 // "oneDNN 2.6.3"
 std::string library_version();
 
-// True for the slow implementations that exist for completeness only.
-bool is_reference(const std::string& implementation);
-
 // Runs a primitive; nothing is allocated by this call itself.
 Status execute(const dnnl::primitive& primitive, const dnnl::stream& stream,
                std::span<const dnnl_exec_arg_t> arguments) noexcept;

@@ -8,6 +8,7 @@
 #include "device/cpu/dnnl/layout.h"
 #include "device/cpu/dnnl/primitives.h"
 #include "device/cpu/dnnl/reorder.h"
+#include "device/cpu/dnnl/traits.h"
 
 namespace millrace::device::cpu {
 namespace {
@@ -55,12 +56,6 @@ bool has_groups(const ConvolutionOperation& operation) {
 
 bool is_of_bytes(const ConvolutionOperation& operation) {
   return operation.weights.data_type() == ElementType::s8;
-}
-
-// Whether products of bytes are added exactly. Others saturate sums of two products at 16 bits.
-bool adds_exactly(std::string_view implementation) {
-  return implementation.find("vnni") != std::string_view::npos ||
-         implementation.find("amx") != std::string_view::npos;
 }
 
 // oneDNN keeps the primitive, so to make it again takes no time.
@@ -132,8 +127,8 @@ class Choice {
  private:
   bool is_sound(const PrimitiveDesc& description, bool is_replacement) const {
     const std::string_view name = description.impl_info_str();
-    if (!may_be_brgemm_ && name.starts_with("brg")) return false;
-    if (is_replacement && is_of_bytes_ && !adds_exactly(name)) return false;
+    if (!may_be_brgemm_ && is_brgemm(name)) return false;
+    if (is_replacement && is_of_bytes_ && !adds_bytes_exactly(name)) return false;
     if (!can_be_filled(description.weights_desc())) return false;
     return !may_be_impossible_ || can_be_made(description);
   }

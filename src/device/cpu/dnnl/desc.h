@@ -1,33 +1,14 @@
-// Tensor descriptors of oneDNN. This folder is the only code that knows what differs
-// between oneDNN 2.6 and 3.x, and the only one that asks for the version.
+// Functions on tensor descriptors of oneDNN: they make them, compare them, and tell how the tensor
+// lies in memory. Pure functions, thread-safe. May throw dnnl::error.
 #pragma once
-
-#include <oneapi/dnnl/dnnl.hpp>
 
 #include <optional>
 #include <span>
 #include <string>
 
-#include "graph/operators.h"
+#include "device/cpu/dnnl/types.h"
 
 namespace millrace::device::cpu {
-
-using graph::Dims;
-using ElementType = dnnl::memory::data_type;
-
-#if DNNL_VERSION_MAJOR == 2
-using Desc = dnnl::memory::desc;
-#else
-// The descriptor of 3.x, with the member names of 2.6.
-class Desc : public dnnl::memory::desc {
- public:
-  using dnnl::memory::desc::desc;
-  Desc() = default;
-  Desc(const dnnl::memory::desc& desc) : dnnl::memory::desc(desc) {}  // NOLINT(*-explicit-*)
-  Dims dims() const { return get_dims(); }
-  ElementType data_type() const { return get_data_type(); }
-};
-#endif
 
 // Descriptors of floating point tensors. `dims` has one entry per logical dimension.
 Desc plain_desc(const Dims& dims, ElementType type);  // dense, C order

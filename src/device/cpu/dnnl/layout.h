@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "device/cpu/dnnl/desc.h"
+#include "device/cpu/dnnl/types.h"
 
 namespace millrace::device::cpu {
 

@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "device/cpu/dnnl/desc.h"
-#include "device/cpu/openmp/openmp.h"
+#include "device/cpu/dnnl/openmp/openmp.h"
+#include "device/cpu/dnnl/traits.h"
 
 namespace millrace::device::cpu {
 

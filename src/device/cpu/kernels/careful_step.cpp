@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "device/cpu/invalid_flag.h"
+#include "device/cpu/dnnl/invalid_flag.h"
 #include "device/cpu/kernels/elementwise/loop_step.h"
 #include "device/cpu/kernels/elementwise/loops.h"
 

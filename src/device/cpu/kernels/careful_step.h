@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "device/cpu/builder.h"
+#include "device/cpu/builder/builder.h"
 #include "device/cpu/kernels/bounds.h"
 
 namespace millrace::device::cpu::kernels {

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "base/status.h"
-#include "device/cpu/builder.h"
+#include "device/cpu/builder/builder.h"
 #include "graph/operators.h"
 
 namespace millrace::device::cpu::kernels {
@@ -35,7 +35,6 @@ Status lower(Builder& builder, const Node& node, const graph::Resize& op);
 Status lower(Builder& builder, const Node& node, const graph::Reduce& op);
 Status lower(Builder& builder, const Node& node, const graph::Cast& op);
 Status lower(Builder& builder, const Node& node, const graph::Expand& op);
-Status lower(Builder& builder, const Node& node, const graph::Fallback& op);
 Status lower(Builder& builder, const Node& node, const graph::Requantise& op);
 
 }  // namespace millrace::device::cpu::kernels

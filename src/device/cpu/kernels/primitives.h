@@ -7,9 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "device/cpu/builder.h"
+#include "device/cpu/builder/builder.h"
 #include "device/cpu/dnnl/attributes.h"
 #include "device/cpu/dnnl/primitives.h"
+#include "device/cpu/dnnl/traits.h"
 #include "device/cpu/kernels/bounds.h"
 #include "graph/operators.h"
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "device/cpu/dnnl/traits.h"
 #include "device/cpu/kernels/elements.h"
 #include "device/cpu/kernels/kernels.h"
 #include "device/cpu/kernels/movement/mapped_copy.h"

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "device/cpu/builder.h"
+#include "device/cpu/builder/builder.h"
 #include "device/cpu/kernels/kernels.h"
 
 namespace millrace::device::cpu::kernels {

@@ -8,7 +8,8 @@
 #include <memory>
 #include <string_view>
 
-#include "device/cpu/openmp/openmp.h"
+#include "device/cpu/dnnl/openmp/openmp.h"
+#include "device/cpu/dnnl/traits.h"
 #include "queue/requests/run_control.h"
 
 namespace millrace::device::cpu::plan {

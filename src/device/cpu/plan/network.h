@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "device/cpu/division.h"
 #include "device/cpu/plan/cheapest.h"
+#include "device/cpu/plan/division.h"
 #include "device/cpu/plan/times.h"
 #include "graph/compiled_model.h"
 

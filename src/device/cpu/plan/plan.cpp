@@ -30,8 +30,6 @@ namespace {
 
 constexpr const char* kRecord = "MILLRACE_TUNING";
 constexpr const char* kMeasure = "MILLRACE_TUNE";
-// The words by which `millrace tune` knows the steps that a record has decided.
-constexpr const char* kMeasuredHere = "measured here";
 
 // Whether the convolution is between many channels of an image so small that oneDNN's kernels
 // on blocks run short of elements. One that would have a larger image reordered, for a single
@@ -113,37 +111,41 @@ std::string times_of(const Network& network, size_t variable, Form chosen) {
   return fmt::format("{}; alone:{}", times_of(network.candidates[*first], false), own);
 }
 
-std::string measured_reason(const Network& network, size_t variable, Form chosen) {
-  return fmt::format("{} is the cheapest beside its neighbours, {}:{}", name_of(chosen),
-                     kMeasuredHere, times_of(network, variable, chosen));
+Reason measured_reason(const Network& network, size_t variable, Form chosen) {
+  return {KernelChoice::kMeasured,
+          fmt::format("{} is the cheapest beside its neighbours, measured here:{}", name_of(chosen),
+                      times_of(network, variable, chosen))};
 }
 
 // The reason if the table has no time for the form that was chosen.
-std::string untimed_reason(Form chosen, const char* table) {
-  return fmt::format(
-      "{} by rule: the table of {} has no such {}", name_of(chosen), table,
-      chosen == Form::kSeparable ? "step, or not both of its convolutions" : "convolution");
+Reason untimed_reason(Form chosen, const char* table) {
+  return {KernelChoice::kRule,
+          fmt::format("{} by rule: the table of {} has no such {}", name_of(chosen), table,
+                      chosen == Form::kSeparable ? "step, or not both of its convolutions"
+                                                 : "convolution")};
 }
 
-std::string table_reason(const Network& network, size_t variable, const Candidate& candidate,
-                         const Rule& rule, const char* table) {
+Reason table_reason(const Network& network, size_t variable, const Candidate& candidate,
+                    const Rule& rule, const char* table) {
   const Form chosen = candidate.form, usual = rule.forms[network.nodes[variable]];
   if (!candidate.is_timed) return untimed_reason(chosen, table);
   const std::string times = times_of(network, variable, chosen);
   if (chosen == usual)
-    return fmt::format(
-        "{} by rule: beside its neighbours no form is cheaper by {} %, by the table of {}:{}",
-        name_of(chosen), rule.percent_more_for(network.nodes[variable]), table, times);
-  return fmt::format(
-      "{} instead of {}, the rule, is the cheapest beside its neighbours, by the "
-      "table of {}:{}",
-      name_of(chosen), name_of(usual), table, times);
+    return {
+        KernelChoice::kRule,
+        fmt::format(
+            "{} by rule: beside its neighbours no form is cheaper by {} %, by the table of {}:{}",
+            name_of(chosen), rule.percent_more_for(network.nodes[variable]), table, times)};
+  return {KernelChoice::kTable,
+          fmt::format("{} instead of {}, the rule, is the cheapest beside its neighbours, by the "
+                      "table of {}:{}",
+                      name_of(chosen), name_of(usual), table, times)};
 }
 
 // `reason` is called with a variable of the network and the candidate that it takes.
-template <class Reason>
-Plan solve(const Rule& rule, const Network& network, Reason reason) {
-  Plan plan{rule.forms, std::vector<std::string>(rule.forms.size())};
+template <class MakeReason>
+Plan solve(const Rule& rule, const Network& network, MakeReason reason) {
+  Plan plan{rule.forms, std::vector<Reason>(rule.forms.size())};
   const std::vector<uint32_t> chosen = cheapest(network.problem);
   for (size_t i = 0; i < chosen.size(); ++i) {
     const Candidate& candidate = network.candidates[i][chosen[i]];
@@ -182,11 +184,12 @@ bool has_convolutions(const graph::CompiledModel& model) {
 
 // `why` nothing is weighed against the rule.
 Plan plan_by_rule(const graph::CompiledModel& model, const Rule& rule, const std::string& why) {
-  Plan plan{rule.forms, std::vector<std::string>(rule.forms.size())};
+  Plan plan{rule.forms, std::vector<Reason>(rule.forms.size())};
   for (const graph::Partition& partition : model.partitions)
     for (uint32_t i = partition.first; i < partition.first + partition.count; ++i)
       if (is_planned(model.graph, model.graph.nodes[i], partition))
-        plan.reasons[i] = fmt::format("{} by rule: {}", name_of(rule.forms[i]), why);
+        plan.reasons[i] = {KernelChoice::kRule,
+                           fmt::format("{} by rule: {}", name_of(rule.forms[i]), why)};
   return plan;
 }
 

@@ -13,17 +13,23 @@
 #include <string>
 #include <vector>
 
-#include "device/cpu/division.h"
-#include "device/cpu/plan/form.h"
+#include "device/cpu/builder/form.h"
+#include "device/cpu/plan/division.h"
+#include "device/device.h"
 #include "graph/compiled_model.h"
 
 namespace millrace::device::cpu::plan {
 
+// Why a node has its form: the candidates, their times, where those come from, and what was taken.
+// `text` is empty where there was nothing to choose.
+struct Reason {
+  KernelChoice chosen_by = KernelChoice::kOnlyOne;
+  std::string text = {};
+};
+
 struct Plan {
-  std::vector<Form> forms;  // by node
-  // By node: the candidates, their times, where those come from, and what was taken; empty where
-  // there was nothing to choose.
-  std::vector<std::string> reasons;
+  std::vector<Form> forms;      // by node
+  std::vector<Reason> reasons;  // by node
 };
 
 // `division` is that with which the program is made. Blocks while it measures; the thread is in no

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "device/cpu/dnnl/traits.h"
 #include "device/cpu/kernels/depthwise/depthwise.h"
 #include "device/cpu/kernels/primitives.h"
 #include "device/cpu/kernels/separable/separable.h"

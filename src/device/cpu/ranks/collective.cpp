@@ -7,7 +7,7 @@
 
 #include "base/cancellation.h"
 #include "base/contained.h"
-#include "device/cpu/fast/operands.h"
+#include "device/cpu/builder/operands.h"
 #include "fallback/axis.h"
 #include "fallback/node_view.h"
 #include "graph/collective.h"
@@ -202,19 +202,19 @@ Result<StepPointer> make_step(Builder& builder, const fallback::NodeView& node,
 
 Result<bool> lower_collective(Builder& builder, const graph::Node& node,
                               const graph::Fallback& op) {
-  const auto operands = fast::operand_views(builder, node);
+  const auto operands = operand_views(builder, node);
   const fallback::NodeView view(op, operands);
   const Collective collective = *graph::collective_of(op);
   const std::optional<int64_t> group = group_of(view, collective);
   if (group == 1) return false;
   MILLRACE_RETURN_IF_ERROR(check_group(group, builder.communicator().get()));
-  MILLRACE_ASSIGN_OR_RETURN(const Operand from, fast::plain_operand(builder, node.inputs[0]));
+  MILLRACE_ASSIGN_OR_RETURN(const Operand from, plain_operand(builder, node.inputs[0]));
   const graph::ValueId result = node.outputs[0];
-  const Operand to = fast::plain_result(builder, result);
+  const Operand to = plain_result(builder, result);
   MILLRACE_ASSIGN_OR_RETURN(StepPointer step, make_step(builder, view, collective, from.buffer, to,
                                                         from.desc.get_size()));
   builder.add(op.name, "millrace:collective", std::move(step));
-  fast::finish_result(builder, result, to);
+  finish_result(builder, result, to);
   return true;
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/status.h"
-#include "device/cpu/builder.h"
+#include "device/cpu/builder/builder.h"
 #include "graph/operators.h"
 
 namespace millrace::device::cpu {

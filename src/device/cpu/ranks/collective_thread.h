@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "base/status.h"
-#include "device/cpu/step.h"
+#include "device/cpu/steps/step.h"
 
 namespace millrace::device::cpu {
 

@@ -12,9 +12,9 @@
 #include <optional>
 
 #include "base/align.h"
-#include "device/cpu/dnnl/library.h"
 #include "device/cpu/reserve/imports.h"
 #include "device/cpu/reserve/kept_objects.h"
+#include "device/cpu/reserve/library.h"
 #include "device/cpu/reserve/reserve.h"
 
 namespace millrace::device::cpu::reserve {

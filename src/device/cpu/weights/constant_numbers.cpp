@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "device/cpu/quantisation_run.h"
+#include "device/cpu/weights/quantisation_run.h"
 #include "tensor/conversion/kernels.h"
 #include "tensor/conversion/strided.h"
 

@@ -17,9 +17,9 @@
 #include <string>
 #include <vector>
 
-#include "device/cpu/buffers.h"
 #include "device/cpu/dnnl/calls.h"
-#include "device/cpu/step.h"
+#include "device/cpu/steps/buffers.h"
+#include "device/cpu/steps/step.h"
 #include "device/cpu/weights/constant_memory.h"
 #include "device/cpu/weights/packed_file.h"
 #include "graph/graph.h"

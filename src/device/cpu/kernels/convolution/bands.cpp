@@ -7,10 +7,11 @@
 #include <utility>
 
 #include "device/cpu/dnnl/convolution.h"
+#include "device/cpu/dnnl/openmp/calls.h"
+#include "device/cpu/dnnl/traits.h"
 #include "device/cpu/kernels/careful_step.h"
-#include "device/cpu/kernels/parts.h"
 #include "device/cpu/kernels/primitives.h"
-#include "device/cpu/openmp/calls.h"
+#include "device/cpu/steps/parts.h"
 
 namespace millrace::device::cpu::kernels {
 namespace {

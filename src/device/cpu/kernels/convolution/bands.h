@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "device/cpu/builder.h"
+#include "device/cpu/builder/builder.h"
 #include "graph/operators.h"
 
 namespace millrace::device::cpu::kernels {

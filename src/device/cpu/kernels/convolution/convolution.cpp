@@ -6,8 +6,8 @@
 #include "device/cpu/kernels/convolution/bands.h"
 #include "device/cpu/kernels/convolution/primitive.h"
 #include "device/cpu/kernels/depthwise/depthwise.h"
+#include "device/cpu/kernels/few_channels/few_channels.h"
 #include "device/cpu/kernels/kernels.h"
-#include "device/cpu/kernels/picture/picture.h"
 #include "device/cpu/kernels/plane/plane.h"
 #include "device/cpu/kernels/primitives.h"
 #include "device/cpu/kernels/separable/pairs.h"
@@ -23,7 +23,7 @@ using PrimitiveDesc = dnnl::convolution_forward::primitive_desc;
 
 // One way to make the primitive.
 struct Attempt {
-  plan::Form form;
+  Form form;
   FusedFunctions fused;
 };
 
@@ -41,8 +41,8 @@ class Lowering {
         y_(node.outputs[0]) {}
 
   Status lower() {
-    const bool by_winograd = builder_.form() == plan::Form::kWinograd &&
-                             builder_.is_constant(weight_) && winograd::can_compute(convolution_);
+    const bool by_winograd = builder_.form() == Form::kWinograd && builder_.is_constant(weight_) &&
+                             winograd::can_compute(convolution_);
     return by_winograd ? lower_winograd() : lower_primitive();
   }
 
@@ -98,10 +98,9 @@ class Lowering {
   Status choose_primitive() {
     const FusedFunctions all{slope_ != kNoValue, can_fuse_activation(op_)};
     std::vector<Attempt> attempts;
-    const plan::Form form =
-        plan::is_own(builder_.form()) ? plan::usual_form(builder_.type()) : builder_.form();
+    const Form form = is_own(builder_.form()) ? usual_form(builder_.type()) : builder_.form();
     for (const FusedFunctions& fused : {all, FusedFunctions{}})
-      for (const plan::Form each : {form, plan::Form::kBlocked, plan::Form::kLibrary})
+      for (const Form each : {form, Form::kBlocked, Form::kLibrary})
         attempts.push_back({each, fused});
     const auto choice = choose(attempts, [&](const Attempt& attempt) { return make(attempt); });
     if (!choice) return unsupported("oneDNN has no convolution of this shape");
@@ -170,7 +169,7 @@ Status lower(Builder& builder, const Node& node, const graph::Conv& op) {
   if (is_depthwise) return {};
   MILLRACE_ASSIGN_OR_RETURN(const bool is_of_plane, plane::lower(builder, node, op));
   if (is_of_plane) return {};
-  MILLRACE_ASSIGN_OR_RETURN(const bool is_of_picture, picture::lower(builder, node, op));
+  MILLRACE_ASSIGN_OR_RETURN(const bool is_of_picture, few_channels::lower(builder, node, op));
   if (is_of_picture) return {};
   return Lowering(builder, node, op).lower();
 }

@@ -9,7 +9,6 @@ namespace millrace::device::cpu::kernels {
 namespace {
 
 using graph::kNoValue;
-using plan::Form;
 
 Dims weight_dims(Dims dims, int64_t group) {
   if (group == 1) return dims;

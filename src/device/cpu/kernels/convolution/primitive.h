@@ -1,8 +1,8 @@
 // The primitive of a Conv: what the graph asks for, made in one of several forms.
 #pragma once
 
+#include "device/cpu/builder/form.h"
 #include "device/cpu/dnnl/desc.h"
-#include "device/cpu/plan/form.h"
 #include "graph/graph.h"
 
 namespace millrace::device::cpu::kernels {
@@ -33,8 +33,7 @@ bool can_fuse_activation(const graph::Conv& op);
 // The result is empty if oneDNN has no such primitive. May throw dnnl::error, too. Requirement: the
 // form is not is_own().
 dnnl::convolution_forward::primitive_desc make_convolution(const Convolution& convolution,
-                                                           plan::Form form,
-                                                           const FusedFunctions& fused,
+                                                           Form form, const FusedFunctions& fused,
                                                            const dnnl::engine& engine);
 
 // Makes the primitive with the layouts and the implementation of `whole`, which has the activation

@@ -12,8 +12,8 @@
 
 #include "device/cpu/kernels/bounds.h"
 #include "device/cpu/kernels/depthwise/loops.h"
-#include "device/cpu/kernels/parts.h"
 #include "device/cpu/kernels/primitives.h"
+#include "device/cpu/steps/parts.h"
 #include "tensor/half.h"
 
 namespace millrace::device::cpu::kernels::depthwise {
@@ -33,21 +33,6 @@ struct Buffers {
   BufferId x, y, filters, zeros;
   std::optional<BufferId> bias;
 };
-
-struct Whole {
-  const Layer* layer;
-  Work work;
-  uint32_t parts;
-};
-
-void run_part(void* data, uint32_t number) {
-  const auto& [layer, all, parts] = *static_cast<const Whole*>(data);
-  const Share share = share_of(layer->geometry.out_height, number, parts);
-  Work work = all;
-  work.first_row = share.first;
-  work.rows = share.count;
-  depthwise::run(*layer, work);
-}
 
 class DepthwiseStep final : public Step {
  public:
@@ -151,14 +136,19 @@ Layer layer_of(const Convolution& convolution) {
 void run_divided(const RunState& state, const Layer& layer, uint32_t chunks,
                  const Work& work) noexcept {
   const size_t rows = layer.geometry.out_height;
-  Whole whole{&layer, work, static_cast<uint32_t>(std::min<size_t>(chunks, rows))};
-  run_parts(state, whole.parts, run_part, &whole);
+  const auto parts = static_cast<uint32_t>(std::min<size_t>(chunks, rows));
+  run_parts(state, parts, [&](uint32_t number) {
+    const Share share = share_of(rows, number, parts);
+    Work part = work;
+    part.first_row = share.first;
+    part.rows = share.count;
+    depthwise::run(layer, part);
+  });
 }
 
 Result<bool> lower(Builder& builder, const Node& node, const graph::Conv& op) {
   const Convolution convolution(builder.model().graph, node, op, builder.type());
-  if (!plan::is_innermost(builder.form()) || !can_compute(convolution) ||
-      !has_constants(builder, node))
+  if (!is_innermost(builder.form()) || !can_compute(convolution) || !has_constants(builder, node))
     return false;
   MILLRACE_ASSIGN_OR_RETURN(const Operand x,
                             builder.in_layout(node.input(kX), image_layout(convolution.x)));

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/status.h"
-#include "device/cpu/builder.h"
+#include "device/cpu/builder/builder.h"
 #include "device/cpu/kernels/convolution/primitive.h"
 #include "device/cpu/kernels/depthwise/loops.h"
 #include "device/cpu/kernels/kernels.h"

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "device/cpu/dnnl/traits.h"
 #include "device/cpu/kernels/elementwise/loop_step.h"
 #include "device/cpu/kernels/elementwise/loops.h"
 #include "device/cpu/kernels/kernels.h"
@@ -144,27 +145,18 @@ class ExtremeStep final : public Step {
         parts_(static_cast<uint32_t>(std::clamp<size_t>(count / kLeast, 1, chunks))) {}
   std::vector<BufferId> buffers() const override { return {a_, b_, to_}; }
   Status run(const RunState& state) const noexcept override {
-    Whole whole{this, state.input<T>(a_), state.input<T>(b_), state.output<T>(to_)};
-    run_parts(state, parts_, run_part, &whole);
+    const T *const a = state.input<T>(a_), *const b = state.input<T>(b_);
+    T* const to = state.output<T>(to_);
+    run_parts(state, parts_, [=, this](uint32_t number) {
+      const Share share = share_of((count_ + kLeast - 1) / kLeast, number, parts_);
+      const size_t first = share.first * kLeast;
+      loop_(a + first, b + first, to + first, std::min(share.count * kLeast, count_ - first));
+    });
     return {};
   }
 
  private:
   static constexpr size_t kLeast = 64;  // parts begin at cache lines
-  struct Whole {
-    const ExtremeStep* step;
-    const T *a, *b;
-    T* to;
-  };
-
-  static void run_part(void* data, uint32_t number) {
-    const auto& [step, a, b, to] = *static_cast<const Whole*>(data);
-    const Share share = share_of((step->count_ + kLeast - 1) / kLeast, number, step->parts_);
-    const size_t first = share.first * kLeast;
-    step->loop_(a + first, b + first, to + first,
-                std::min(share.count * kLeast, step->count_ - first));
-  }
-
   const Loop loop_;
   const BufferId a_, b_, to_;
   const size_t count_;

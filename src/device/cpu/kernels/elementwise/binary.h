@@ -1,7 +1,7 @@
 // Binary steps, for operators that end in one.
 #pragma once
 
-#include "device/cpu/builder.h"
+#include "device/cpu/builder/builder.h"
 #include "graph/operators.h"
 
 namespace millrace::device::cpu::kernels {

@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "device/cpu/builder.h"
+#include "device/cpu/builder/builder.h"
 #include "device/cpu/kernels/bounds.h"
 #include "device/cpu/kernels/elements.h"
-#include "device/cpu/kernels/parts.h"
+#include "device/cpu/steps/parts.h"
 
 namespace millrace::device::cpu::kernels {
 
@@ -30,27 +30,19 @@ class LoopStep final : public Step {
         loop_(std::move(loop)) {}
   std::vector<BufferId> buffers() const override { return {from_, to_}; }
   Status run(const RunState& state) const noexcept override {
-    Whole whole{this, state.input<T>(from_), state.output<T>(to_)};
-    run_parts(state, parts_, run_part, &whole);
+    const T* const from = state.input<T>(from_);
+    T* const to = state.output<T>(to_);
+    run_parts(state, parts_, [=, this](uint32_t number) {
+      const Share share = share_of((count_ + kLeast - 1) / kLeast, number, parts_);
+      const size_t first = share.first * kLeast;
+      loop_(from + first, to + first, std::min(share.count * kLeast, count_ - first));
+    });
     return {};
   }
 
  private:
   // Parts begin at cache lines.
   static constexpr size_t kLeast = 64;
-  struct Whole {
-    const LoopStep* step;
-    const T* from;
-    T* to;
-  };
-
-  static void run_part(void* data, uint32_t number) {
-    const auto& [step, from, to] = *static_cast<const Whole*>(data);
-    const Share share = share_of((step->count_ + kLeast - 1) / kLeast, number, step->parts_);
-    const size_t first = share.first * kLeast;
-    step->loop_(from + first, to + first, std::min(share.count * kLeast, step->count_ - first));
-  }
-
   const BufferId from_, to_;
   const size_t count_;
   const uint32_t parts_;

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "device/cpu/builder.h"
+#include "device/cpu/builder/builder.h"
 #include "device/cpu/kernels/kernels.h"
 
 namespace millrace::device::cpu::kernels {

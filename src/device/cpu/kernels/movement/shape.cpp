@@ -1,4 +1,5 @@
-// Reshape and Transpose: other ways to look at the same memory, where the layout allows.
+// Reshape, Transpose and Requantise: other ways to look at the same memory, where the layout
+// allows.
 #include "device/cpu/kernels/kernels.h"
 #include "device/cpu/kernels/movement/mapped_copy.h"
 #include "device/cpu/kernels/primitives.h"
@@ -29,6 +30,13 @@ Status lower(Builder& builder, const Node& node, const graph::Transpose& op) {
     return add_mapped_copy(builder, "Transpose", x, y, transposed(builder.dims(x), op.permutation));
   MILLRACE_ASSIGN_OR_RETURN(const Operand location, builder.current(x));
   builder.set_result(y, {location.buffer, permuted(location.desc, op.permutation)});
+  return {};
+}
+
+// The builder rounds what is stored as the integers of the result.
+Status lower(Builder& builder, const Node& node, const graph::Requantise&) {
+  MILLRACE_ASSIGN_OR_RETURN(const Operand x, builder.current(node.input(0)));
+  builder.set_result(node.outputs[0], x);
   return {};
 }
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "device/cpu/kernels/bounds.h"
-#include "device/cpu/kernels/parts.h"
 #include "device/cpu/kernels/plane/loops.h"
 #include "device/cpu/kernels/primitives.h"
+#include "device/cpu/steps/parts.h"
 #include "tensor/half.h"
 
 namespace millrace::device::cpu::kernels::plane {
@@ -81,33 +81,24 @@ class PlaneStep final : public Step {
 
   Status run(const RunState& state) const noexcept override {
     const Geometry& g = geometry_;
-    Whole whole{this,
-                {state.input<Number>(buffers_.x), state.output<Number>(buffers_.y),
-                 state.output<float>(buffers_.scratch), 0, g.out_height}};
+    Work<Number> all{state.input<Number>(buffers_.x), state.output<Number>(buffers_.y),
+                     state.output<float>(buffers_.scratch), 0, g.out_height};
     for (size_t i = 0; i < images_; ++i) {
-      run_parts(state, parts_, run_part, &whole);
-      whole.work.image += g.height * g.width;
-      whole.work.result += g.out_height * g.out_width;
+      run_parts(state, parts_, [&, this](uint32_t number) {
+        const Share rows = share_of(all.rows, number, parts_);
+        Work<Number> work = all;
+        work.scratch += number * geometry_.scratch_floats();
+        work.first_row = rows.first;
+        work.rows = rows.count;
+        plane::run(geometry_, filter_, work);
+      });
+      all.image += g.height * g.width;
+      all.result += g.out_height * g.out_width;
     }
     return {};
   }
 
  private:
-  struct Whole {
-    const PlaneStep* step;
-    Work<Number> work;
-  };
-
-  static void run_part(void* data, uint32_t number) {
-    const auto& [step, all] = *static_cast<const Whole*>(data);
-    const Share share = share_of(all.rows, number, step->parts_);
-    Work<Number> work = all;
-    work.scratch += number * step->geometry_.scratch_floats();
-    work.first_row = share.first;
-    work.rows = share.count;
-    plane::run(step->geometry_, step->filter_, work);
-  }
-
   const Geometry geometry_;
   const Filter filter_;
   const size_t images_;

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "device/cpu/kernels/elements.h"
-#include "device/cpu/kernels/parts.h"
 #include "device/cpu/kernels/pooling/pooling.h"
 #include "device/cpu/kernels/pooling/window_plan.h"
+#include "device/cpu/steps/parts.h"
 
 namespace millrace::device::cpu::kernels {
 namespace {
@@ -79,27 +79,19 @@ class PlainPoolStep final : public Step {
   std::vector<BufferId> buffers() const override { return {from_, to_}; }
 
   Status run(const RunState& state) const noexcept override {
-    Whole whole{this, state.input<T>(from_), state.output<T>(to_)};
-    run_parts(state, parts_, run_part, &whole);
+    const T* const from = state.input<T>(from_);
+    T* const to = state.output<T>(to_);
+    run_parts(state, parts_, [=, this](uint32_t number) {
+      const Share share = share_of(images_ * rows(), number, parts_);
+      for (size_t row = share.first; row < share.first + share.count; ++row)
+        pool_row(from, to, row);
+    });
     return {};
   }
 
  private:
-  struct Whole {
-    const PlainPoolStep* step;
-    const T* from;
-    T* to;
-  };
-
   // Returns the number of rows of the result of one image.
   size_t rows() const noexcept { return plan_[0].positions.size() * plan_[1].positions.size(); }
-
-  static void run_part(void* data, uint32_t number) {
-    const auto& [step, from, to] = *static_cast<const Whole*>(data);
-    const Share share = share_of(step->images_ * step->rows(), number, step->parts_);
-    for (size_t row = share.first; row < share.first + share.count; ++row)
-      step->pool_row(from, to, row);
-  }
 
   // Computes the row with this number; the rows of all images are counted.
   void pool_row(const T* from, T* to, size_t row) const noexcept {

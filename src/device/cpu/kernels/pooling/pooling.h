@@ -2,7 +2,7 @@
 // averages where it can; its maximum ignores NaNs, so there are loops for maxima.
 #pragma once
 
-#include "device/cpu/builder.h"
+#include "device/cpu/builder/builder.h"
 #include "device/cpu/kernels/kernels.h"
 #include "graph/operators.h"
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "device/cpu/byte_conversion.h"
+#include "device/cpu/builder/byte_conversion.h"
 #include "device/cpu/kernels/elementwise/binary.h"
 #include "device/cpu/kernels/quantised/convolution/residual_sum.h"
 #include "device/cpu/kernels/quantised/loops.h"

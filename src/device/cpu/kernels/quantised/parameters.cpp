@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "device/cpu/quantisation_run.h"
+#include "device/cpu/weights/quantisation_run.h"
 
 namespace millrace::device::cpu::kernels::quantised {
 

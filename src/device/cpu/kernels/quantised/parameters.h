@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "device/cpu/builder.h"
+#include "device/cpu/builder/builder.h"
 #include "tensor/element.h"
 
 namespace millrace::device::cpu::kernels::quantised {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "device/cpu/byte_conversion.h"
+#include "device/cpu/builder/byte_conversion.h"
 #include "device/cpu/kernels/pooling/window_plan.h"
 #include "device/cpu/kernels/primitives.h"
 #include "device/cpu/kernels/quantised/loops.h"

@@ -6,8 +6,9 @@
 #include <optional>
 #include <vector>
 
-#include "device/cpu/builder.h"
+#include "device/cpu/builder/builder.h"
 #include "device/cpu/dnnl/attributes.h"
+#include "device/cpu/dnnl/traits.h"
 #include "graph/operators.h"
 #include "tensor/element.h"
 

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "base/status.h"
-#include "device/cpu/builder.h"
+#include "device/cpu/builder/builder.h"
 #include "device/cpu/kernels/kernels.h"
 
 namespace millrace::device::cpu::kernels::quantised {

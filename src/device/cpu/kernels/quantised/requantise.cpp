@@ -3,7 +3,7 @@
 #include <memory>
 #include <variant>
 
-#include "device/cpu/boundary.h"
+#include "device/cpu/builder/boundary.h"
 #include "device/cpu/kernels/quantised/image.h"
 #include "device/cpu/kernels/quantised/parameters.h"
 #include "device/cpu/kernels/quantised/quantised.h"

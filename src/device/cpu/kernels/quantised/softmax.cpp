@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "device/cpu/byte_conversion.h"
+#include "device/cpu/builder/byte_conversion.h"
 #include "device/cpu/kernels/quantised/parameters.h"
 #include "device/cpu/kernels/quantised/quantised.h"
 #include "tensor/element.h"

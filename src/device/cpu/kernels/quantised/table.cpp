@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "device/cpu/byte_conversion.h"
+#include "device/cpu/builder/byte_conversion.h"
 #include "device/cpu/kernels/quantised/parameters.h"
 #include "device/cpu/kernels/quantised/quantised.h"
 #include "lowering/evaluate/evaluate_math.h"

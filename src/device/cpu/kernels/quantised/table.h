@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "device/cpu/builder.h"
+#include "device/cpu/builder/builder.h"
 #include "tensor/element.h"
 
 namespace millrace::device::cpu::kernels::quantised {

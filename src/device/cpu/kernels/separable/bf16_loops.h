@@ -6,15 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "device/cpu/kernels/separable/loops.h"
+#include "device/cpu/kernels/separable/geometry.h"
 
 namespace millrace::device::cpu::kernels::separable {
 
-// The 1x1 layer, with filters as arrange() gives them. The depthwise filters are rounded to BF16.
-using Bf16Layer = LayerOf<uint16_t>;
-using Bf16Work = WorkOf<uint16_t>;
-
-inline constexpr size_t kBf16Block = 16;
 // The instructions by which rows are made, and with them the order of images in memory.
 enum class Bf16Products : uint8_t {
   kNone,   // there are no such loops here

@@ -107,7 +107,7 @@ bool is_worthwhile(const graph::Graph& graph, ElementType type, const Node& poin
 }
 
 bool postpone(Builder& builder, const Node& node) {
-  if (builder.form() != plan::Form::kSeparable) return false;
+  if (builder.form() != Form::kSeparable) return false;
   const auto partner =
       partner_among(builder.model(), builder.type(), node, builder.readers(node.outputs[0]));
   if (!partner || !builder.comes_later(*partner)) return false;

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "device/cpu/builder.h"
+#include "device/cpu/builder/builder.h"
 #include "graph/compiled_model.h"
 
 namespace millrace::device::cpu::kernels::separable {

@@ -3,7 +3,6 @@
 #if HWY_TARGET == HWY_AVX3 && !defined(MILLRACE_CPU_SEPARABLE_ROUNDING_INL_H_)
 #define MILLRACE_CPU_SEPARABLE_ROUNDING_INL_H_
 
-#include "device/cpu/kernels/separable/bf16_loops.h"
 #include "device/cpu/kernels/separable/rows-inl.h"
 
 MILLRACE_BEFORE_SEPARABLE

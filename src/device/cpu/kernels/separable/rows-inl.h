@@ -14,7 +14,7 @@
 #include <algorithm>
 
 #include "device/cpu/kernels/registers-inl.h"
-#include "device/cpu/kernels/separable/loops.h"
+#include "device/cpu/kernels/separable/geometry.h"
 
 #ifndef MILLRACE_BEFORE_SEPARABLE
 #define MILLRACE_BEFORE_SEPARABLE HWY_BEFORE_NAMESPACE();

@@ -12,8 +12,8 @@
 #include "device/cpu/kernels/bounds.h"
 #include "device/cpu/kernels/depthwise/depthwise.h"
 #include "device/cpu/kernels/kernels.h"
-#include "device/cpu/kernels/parts.h"
 #include "device/cpu/kernels/separable/bf16_loops.h"
+#include "device/cpu/steps/parts.h"
 #include "tensor/half.h"
 
 namespace millrace::device::cpu::kernels::separable {
@@ -56,34 +56,24 @@ struct Buffers {
   LayerBuffers pointwise, depthwise;
 };
 
-template <class T>
-struct Whole {
-  const Geometry* geometry;
-  LayerOf<T> pointwise;
-  Layer depthwise;
-  WorkOf<T> work;
-  uint32_t parts;
-};
-
 // How much there is to divide into parts.
 size_t divided(const Geometry& geometry) {
   return geometry.divides_panels ? geometry.panels() : geometry.out_height;
 }
 
+// The part with that number.
 template <class T>
-void run_part(void* data, uint32_t number) {
-  const auto& [geometry, pointwise, depthwise, all, parts] = *static_cast<const Whole<T>*>(data);
-  const Share share = share_of(divided(*geometry), number, parts);
-  WorkOf<T> work = all;
-  work.scratch += number * geometry->scratch_floats();
-  if (geometry->divides_panels) {
+WorkOf<T> part_of(const Geometry& geometry, WorkOf<T> work, uint32_t number, uint32_t parts) {
+  const Share share = share_of(divided(geometry), number, parts);
+  work.scratch += number * geometry.scratch_floats();
+  if (geometry.divides_panels) {
     work.first_panel = share.first;
     work.panels = share.count;
   } else {
     work.first_row = share.first;
     work.rows = share.count;
   }
-  separable::run(*geometry, pointwise, depthwise, work);
+  return work;
 }
 
 template <class T>
@@ -229,15 +219,16 @@ Desc image_layout(const Geometry& geometry, ElementType type, const Dims& dims) 
 }
 
 uint32_t parts_with_scratch(const Geometry& geometry, uint32_t chunks) {
-  return kernels::parts_with_scratch(chunks, geometry.scratch_floats() * sizeof(float));
+  return cpu::parts_with_scratch(chunks, geometry.scratch_floats() * sizeof(float));
 }
 
 template <class T>
 void run_divided(const RunState& state, const Geometry& geometry, const LayerOf<T>& pointwise,
                  const Layer& depthwise, uint32_t chunks, const WorkOf<T>& work) noexcept {
-  Whole<T> whole{&geometry, pointwise, depthwise, work,
-                 static_cast<uint32_t>(std::min<size_t>(chunks, divided(geometry)))};
-  run_parts(state, whole.parts, run_part<T>, &whole);
+  const auto parts = static_cast<uint32_t>(std::min<size_t>(chunks, divided(geometry)));
+  run_parts(state, parts, [&](uint32_t number) {
+    separable::run(geometry, pointwise, depthwise, part_of(geometry, work, number, parts));
+  });
 }
 template void run_divided(const RunState&, const Geometry&, const Layer&, const Layer&, uint32_t,
                           const Work&) noexcept;

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "device/cpu/builder.h"
+#include "device/cpu/builder/builder.h"
 #include "device/cpu/kernels/convolution/primitive.h"
 #include "device/cpu/kernels/separable/loops.h"
 

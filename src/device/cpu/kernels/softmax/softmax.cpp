@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "device/cpu/invalid_flag.h"
+#include "device/cpu/dnnl/invalid_flag.h"
 #include "device/cpu/kernels/elements.h"
 #include "device/cpu/kernels/kernels.h"
 #include "device/cpu/kernels/primitives.h"

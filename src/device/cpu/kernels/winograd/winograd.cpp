@@ -9,8 +9,8 @@
 
 #include "base/process/topology.h"
 #include "device/cpu/kernels/kernels.h"
-#include "device/cpu/kernels/parts.h"
 #include "device/cpu/kernels/primitives.h"
+#include "device/cpu/steps/parts.h"
 #include "tensor/half.h"
 
 namespace millrace::device::cpu::kernels::winograd {
@@ -66,25 +66,6 @@ Parts parts_of(const Geometry& g, uint32_t chunks) {
   const bool by_panels = g.panels() >= chunks && g.filter_floats() > kLargeFilters;
   const size_t most = by_panels ? g.panels() : g.tiles();
   return {static_cast<uint32_t>(std::min<size_t>(chunks, most)), by_panels};
-}
-
-template <class Number>
-struct Whole {
-  const Geometry* geometry;
-  const Finish* finish;
-  Parts parts;
-  Work<Number> work;
-};
-
-template <class Number>
-void run_part(void* data, uint32_t number) {
-  const auto& [geometry, finish, parts, all] = *static_cast<const Whole<Number>*>(data);
-  Work<Number> work = all;
-  work.scratch += number * geometry->scratch_floats();
-  const Share share = share_of(parts.by_panels ? all.panels : all.tiles, number, parts.count);
-  (parts.by_panels ? work.first_panel : work.first_tile) = share.first;
-  (parts.by_panels ? work.panels : work.tiles) = share.count;
-  winograd::run(*geometry, *finish, work);
 }
 
 struct Buffers {
@@ -192,14 +173,21 @@ Geometry geometry_of(const Convolution& convolution) {
 }
 
 uint32_t parts_with_scratch(const Geometry& geometry, uint32_t chunks) {
-  return kernels::parts_with_scratch(chunks, geometry.scratch_floats() * sizeof(float));
+  return cpu::parts_with_scratch(chunks, geometry.scratch_floats() * sizeof(float));
 }
 
 template <class Number>
 void run_divided(const RunState& state, const Geometry& geometry, const Finish& finish,
                  uint32_t chunks, const Work<Number>& work) noexcept {
-  Whole<Number> whole{&geometry, &finish, parts_of(geometry, chunks), work};
-  run_parts(state, whole.parts.count, run_part<Number>, &whole);
+  const Parts parts = parts_of(geometry, chunks);
+  run_parts(state, parts.count, [&](uint32_t number) {
+    Work<Number> part = work;
+    part.scratch += number * geometry.scratch_floats();
+    const Share share = share_of(parts.by_panels ? work.panels : work.tiles, number, parts.count);
+    (parts.by_panels ? part.first_panel : part.first_tile) = share.first;
+    (parts.by_panels ? part.panels : part.tiles) = share.count;
+    winograd::run(geometry, finish, part);
+  });
 }
 template void run_divided(const RunState&, const Geometry&, const Finish&, uint32_t,
                           const Work<float>&) noexcept;

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "device/cpu/builder.h"
+#include "device/cpu/builder/builder.h"
 #include "device/cpu/kernels/bounds.h"
 #include "device/cpu/kernels/convolution/primitive.h"
 #include "device/cpu/kernels/winograd/loops.h"

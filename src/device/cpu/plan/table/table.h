@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "device/cpu/plan/form.h"
+#include "device/cpu/builder/form.h"
 
 namespace millrace::device::cpu::plan {
 

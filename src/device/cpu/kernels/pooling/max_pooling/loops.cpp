@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "device/cpu/invalid_flag.h"
+#include "device/cpu/dnnl/invalid_flag.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/cpu/kernels/pooling/max_pooling/loops.cpp"

@@ -9,12 +9,13 @@
 #include <variant>
 #include <vector>
 
-#include "device/cpu/invalid_flag.h"
+#include "device/cpu/dnnl/invalid_flag.h"
+#include "device/cpu/dnnl/traits.h"
 #include "device/cpu/kernels/careful_step.h"
 #include "device/cpu/kernels/elementwise/loop_step.h"
-#include "device/cpu/kernels/parts.h"
 #include "device/cpu/kernels/pooling/max_pooling/loops.h"
 #include "device/cpu/kernels/primitives.h"
+#include "device/cpu/steps/parts.h"
 
 namespace millrace::device::cpu::kernels::max_pooling {
 namespace {
@@ -38,18 +39,13 @@ class MaxPoolStep final : public Step {
   std::vector<BufferId> buffers() const override { return {from_, to_}; }
 
   Status run(const RunState& state) const noexcept override {
-    Whole whole{this, state.input<Number>(from_), state.output<Number>(to_)};
-    run_parts(state, parts_, run_part, &whole);
+    const auto* const from = state.input<Number>(from_);
+    auto* const to = state.output<Number>(to_);
+    run_parts(state, parts_, [=, this](uint32_t number) { run_part(from, to, number); });
     return {};
   }
 
  private:
-  struct Whole {
-    const MaxPoolStep* step;
-    const Number* from;
-    Number* to;
-  };
-
   size_t rows() const noexcept { return plan_[0].positions.size() * plan_[1].positions.size(); }
   size_t image_size() const noexcept {
     return static_cast<size_t>(plan_[0].size * plan_[1].size * plan_[2].size) * images_.channels;
@@ -59,15 +55,13 @@ class MaxPoolStep final : public Step {
   }
 
   // Computes the same rows of every image, or some of the images.
-  static void run_part(void* data, uint32_t number) {
-    const auto& [step, from, to] = *static_cast<const Whole*>(data);
-    Share images{0, step->images_.count}, rows{0, step->rows()};
-    Share& divided = step->by_images_ ? images : rows;
-    divided = share_of(divided.count, number, step->parts_);
+  void run_part(const Number* from, Number* to, uint32_t number) const noexcept {
+    Share images{0, images_.count}, rows{0, this->rows()};
+    Share& divided = by_images_ ? images : rows;
+    divided = share_of(divided.count, number, parts_);
     for (size_t i = images.first; i < images.first + images.count; ++i)
-      max_pooling::run(Work<Number>{&step->plan_, step->images_.channels,
-                                    from + i * step->image_size(), to + i * step->result_size(),
-                                    rows.first, rows.count});
+      max_pooling::run(Work<Number>{&plan_, images_.channels, from + i * image_size(),
+                                    to + i * result_size(), rows.first, rows.count});
   }
 
   const WindowPlan plan_;

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "base/status.h"
-#include "device/cpu/builder.h"
+#include "device/cpu/builder/builder.h"
 #include "graph/operators.h"
 
 namespace millrace::device::cpu::kernels::max_pooling {

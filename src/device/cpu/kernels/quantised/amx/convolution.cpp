@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "device/cpu/kernels/parts.h"
+#include "device/cpu/steps/parts.h"
 
 namespace millrace::device::cpu::kernels::quantised::amx {
 namespace {
@@ -30,31 +30,6 @@ bool suits(const Convolution& convolution) {
          pixels * in * out >= kLeastProducts && may_use_tiles();
 }
 
-struct Whole {
-  const PointwiseLayer* layer;
-  PointwiseWork work;
-  uint32_t parts;
-};
-
-void run_pixels(void* data, uint32_t number) {
-  const auto& [layer, all, parts] = *static_cast<const Whole*>(data);
-  const size_t tiles = (all.pixels + kTileRows - 1) / kTileRows;
-  const Share share = share_of(tiles, number, parts);
-  PointwiseWork work = all;
-  work.first_pixel = share.first * kTileRows;
-  work.pixel_count = std::min(share.count * kTileRows, all.pixels - work.first_pixel);
-  amx::run(*layer, work);
-}
-
-void run_groups(void* data, uint32_t number) {
-  const auto& [layer, all, parts] = *static_cast<const Whole*>(data);
-  const Share share = share_of(layer->groups(), number, parts);
-  PointwiseWork work = all;
-  work.first_group = share.first;
-  work.group_count = share.count;
-  amx::run(*layer, work);
-}
-
 // All pixels of a batch, and all groups of channels, in parts of those of which there is more to
 // read.
 class PointwiseStep final : public Step {
@@ -77,22 +52,38 @@ class PointwiseStep final : public Step {
   }
 
   Status run(const RunState& state) const noexcept override {
-    const PointwiseWork work{.image = state.input<uint8_t>(images_.x),
-                             .filters = state.input<int8_t>(constants_.filters),
-                             .scaling = constants_.scaling(state),
-                             .residual = images_.residual_bytes(state),
-                             .result = state.output<uint8_t>(images_.y),
-                             .pixels = pixels_,
-                             .first_pixel = 0,
-                             .pixel_count = pixels_,
-                             .first_group = 0,
-                             .group_count = layer_.groups()};
-    Whole whole{&layer_, work, parts_};
-    run_parts(state, parts_, by_pixels_ ? run_pixels : run_groups, &whole);
+    const PointwiseWork all{.image = state.input<uint8_t>(images_.x),
+                            .filters = state.input<int8_t>(constants_.filters),
+                            .scaling = constants_.scaling(state),
+                            .residual = images_.residual_bytes(state),
+                            .result = state.output<uint8_t>(images_.y),
+                            .pixels = pixels_,
+                            .first_pixel = 0,
+                            .pixel_count = pixels_,
+                            .first_group = 0,
+                            .group_count = layer_.groups()};
+    run_parts(state, parts_, [&, this](uint32_t number) {
+      amx::run(layer_, by_pixels_ ? pixels_of(all, number) : groups_of(all, number));
+    });
     return {};
   }
 
  private:
+  PointwiseWork pixels_of(PointwiseWork work, uint32_t number) const noexcept {
+    const size_t tiles = (pixels_ + kTileRows - 1) / kTileRows;
+    const Share share = share_of(tiles, number, parts_);
+    work.first_pixel = share.first * kTileRows;
+    work.pixel_count = std::min(share.count * kTileRows, pixels_ - work.first_pixel);
+    return work;
+  }
+
+  PointwiseWork groups_of(PointwiseWork work, uint32_t number) const noexcept {
+    const Share share = share_of(layer_.groups(), number, parts_);
+    work.first_group = share.first;
+    work.group_count = share.count;
+    return work;
+  }
+
   const PointwiseLayer layer_;
   const ImageBuffers images_;
   const ConstantBuffers constants_;

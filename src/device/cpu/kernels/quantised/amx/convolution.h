@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "device/cpu/builder.h"
+#include "device/cpu/builder/builder.h"
 #include "device/cpu/kernels/quantised/amx/pointwise_loops.h"
 #include "device/cpu/kernels/quantised/vnni/constants.h"
 

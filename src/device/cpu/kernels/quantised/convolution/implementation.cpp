@@ -1,11 +1,11 @@
 #include "device/cpu/kernels/quantised/convolution/implementation.h"
 
 #include <optional>
-#include <string>
 #include <string_view>
 #include <utility>
 
 #include "device/cpu/dnnl/calls.h"
+#include "device/cpu/dnnl/traits.h"
 
 namespace millrace::device::cpu::kernels::quantised {
 namespace {
@@ -20,28 +20,23 @@ bool pays_for_tiles(const ConvolutionWork& work) {
   return work.filter_size >= kLeastFilter && work.products >= kLeastProducts;
 }
 
-bool has_tiles(std::string_view name) {
-  return name.find("amx") != std::string_view::npos;
-}
-
 std::optional<int> rank(std::string_view name, bool wants_tiles) {
-  if (is_reference(std::string(name))) return std::nullopt;
-  if (has_tiles(name) != wants_tiles) return 2;
+  if (is_reference(name)) return std::nullopt;
+  if (uses_tiles(name) != wants_tiles) return 2;
   // With AMX, the general kernel is never slower than the one for 1x1 filters.
-  const bool is_pointwise = name.find("1x1") != std::string_view::npos;
-  return wants_tiles && is_pointwise ? 1 : 0;
+  return wants_tiles && is_pointwise_only(name) ? 1 : 0;
 }
 
 }  // namespace
 
 bool has_tiles(const PrimitiveDesc& primitive) {
-  return has_tiles(std::string_view(primitive.impl_info_str()));
+  return uses_tiles(primitive.impl_info_str());
 }
 
 ImplementationRank rank_for(const ConvolutionWork& work) {
   // oneDNN lists those with tiles first: where there are none, its order is good.
   return [wants_tiles = pays_for_tiles(work), is_first = true](std::string_view name) mutable {
-    if (std::exchange(is_first, false) && !has_tiles(name)) wants_tiles = false;
+    if (std::exchange(is_first, false) && !uses_tiles(name)) wants_tiles = false;
     return rank(name, wants_tiles);
   };
 }

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "base/status.h"
-#include "device/cpu/builder.h"
+#include "device/cpu/builder/builder.h"
 #include "device/cpu/kernels/kernels.h"
 
 namespace millrace::device::cpu::kernels::quantised {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "device/cpu/builder.h"
+#include "device/cpu/builder/builder.h"
 #include "device/cpu/kernels/quantised/parameters.h"
 #include "device/cpu/kernels/quantised/post_ops.h"
 #include "device/cpu/kernels/quantised/vnni/channel_groups.h"

@@ -5,8 +5,8 @@
 #include <memory>
 #include <numeric>
 
-#include "device/cpu/kernels/parts.h"
 #include "device/cpu/kernels/quantised/vnni/steps.h"
+#include "device/cpu/steps/parts.h"
 
 namespace millrace::device::cpu::kernels::quantised::vnni {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <variant>
 
-#include "device/cpu/builder.h"
+#include "device/cpu/builder/builder.h"
 #include "device/cpu/kernels/quantised/vnni/constants.h"
 #include "device/cpu/kernels/quantised/vnni/depthwise_loops.h"
 #include "device/cpu/kernels/quantised/vnni/planar.h"

@@ -2,21 +2,10 @@
 
 #include <algorithm>
 
-#include "device/cpu/kernels/parts.h"
+#include "device/cpu/steps/parts.h"
 
 namespace millrace::device::cpu::kernels::quantised::vnni {
 namespace {
-
-// The whole of the work, which is computed in parts.
-template <class Layer, class Work>
-struct Whole {
-  const Layer* layer;
-  Work work;
-  uint32_t parts;
-};
-// For clang++ 14, which deduces nothing for aggregates.
-template <class Layer, class Work>
-Whole(const Layer*, Work, uint32_t) -> Whole<Layer, Work>;
 
 // The part of the rows of a result with that number.
 template <class Work>
@@ -28,41 +17,30 @@ Work rows_of(const Work& all, uint32_t number, uint32_t parts) {
   return work;
 }
 
-void run_rows(void* data, uint32_t number) {
-  const auto& [layer, all, parts] = *static_cast<const Whole<DepthwiseLayer, DepthwiseWork>*>(data);
-  vnni::run(*layer, rows_of(all, number, parts));
-}
-
-void run_planar_rows(void* data, uint32_t number) {
-  const auto& [layer, all, parts] = *static_cast<const Whole<PlanarLayer, PlanarWork>*>(data);
-  PlanarWork work = rows_of(all, number, parts);
-  work.scratch += number * layer->scratch_bytes();
-  vnni::run(*layer, work);
-}
-
-void run_pixels(void* data, uint32_t number) {
-  const auto& [layer, all, parts] = *static_cast<const Whole<PointwiseLayer, PointwiseWork>*>(data);
-  const Share pixels = share_of(all.pixels, number, parts);
-  PointwiseWork work = all;
-  work.image += pixels.first * layer->channels_in;
-  if (work.residual != nullptr) work.residual += pixels.first * layer->channels_out;
-  work.result += pixels.first * layer->channels_out;
+// The part of the pixels of a batch with that number.
+PointwiseWork pixels_of(const PointwiseLayer& layer, PointwiseWork work, uint32_t number,
+                        uint32_t parts) {
+  const Share pixels = share_of(work.pixels, number, parts);
+  work.image += pixels.first * layer.channels_in;
+  if (work.residual != nullptr) work.residual += pixels.first * layer.channels_out;
+  work.result += pixels.first * layer.channels_out;
   work.pixels = pixels.count;
-  vnni::run(*layer, work);
+  return work;
 }
 
 uint32_t parts_of(size_t all, uint32_t chunks) {
   return static_cast<uint32_t>(std::min<size_t>(chunks, all));
 }
 
-// Runs the parts for each image of a batch.
-template <class Layer, class Work>
+// Runs `part(work, number)` for all parts of each image of a batch; `work` is that of the first
+// one.
+template <class Work, class Part>
 void run_images(const RunState& state, const kernels::depthwise::Geometry& g, size_t count,
-                size_t channels_in, queue::Team::Chunk part, Whole<Layer, Work> whole) {
+                size_t channels_in, uint32_t parts, Work work, const Part& part) {
   for (size_t i = 0; i < count; ++i) {
-    run_parts(state, whole.parts, part, &whole);
-    whole.work.image += g.height * g.width * channels_in;
-    whole.work.result += g.out_height * g.out_width * g.channels;
+    run_parts(state, parts, [&](uint32_t number) { part(work, number); });
+    work.image += g.height * g.width * channels_in;
+    work.result += g.out_height * g.out_width * g.channels;
   }
 }
 
@@ -94,7 +72,10 @@ Status DepthwiseStep::run(const RunState& state) const noexcept {
                            .result = state.output<uint8_t>(images_.y),
                            .first_row = 0,
                            .rows = g.out_height};
-  run_images(state, g, count_, g.channels, run_rows, Whole{&layer_, work, parts_});
+  run_images(state, g, count_, g.channels, parts_, work,
+             [this](const DepthwiseWork& image, uint32_t number) {
+               vnni::run(layer_, rows_of(image, number, parts_));
+             });
   return {};
 }
 
@@ -120,8 +101,9 @@ Status PointwiseStep::run(const RunState& state) const noexcept {
                            .residual = images_.residual_bytes(state),
                            .result = state.output<uint8_t>(images_.y),
                            .pixels = pixels_};
-  Whole whole{&layer_, work, parts_};
-  run_parts(state, parts_, run_pixels, &whole);
+  run_parts(state, parts_, [&, this](uint32_t number) {
+    vnni::run(layer_, pixels_of(layer_, work, number, parts_));
+  });
   return {};
 }
 
@@ -150,7 +132,12 @@ Status PlanarStep::run(const RunState& state) const noexcept {
       .scratch = state.output<uint8_t>(buffers_.scratch),
       .first_row = 0,
       .rows = g.out_height};
-  run_images(state, g, count_, layer_.channels_in(), run_planar_rows, Whole{&layer_, work, parts_});
+  run_images(state, g, count_, layer_.channels_in(), parts_, work,
+             [this](const PlanarWork& image, uint32_t number) {
+               PlanarWork part = rows_of(image, number, parts_);
+               part.scratch += number * layer_.scratch_bytes();
+               vnni::run(layer_, part);
+             });
   return {};
 }
 

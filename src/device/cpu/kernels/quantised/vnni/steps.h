@@ -10,7 +10,7 @@
 #include "device/cpu/kernels/quantised/vnni/depthwise_loops.h"
 #include "device/cpu/kernels/quantised/vnni/planar.h"
 #include "device/cpu/kernels/quantised/vnni/pointwise_loops.h"
-#include "device/cpu/step.h"
+#include "device/cpu/steps/step.h"
 
 namespace millrace::device::cpu::kernels::quantised::vnni {
 

@@ -1,0 +1,80 @@
+#include "device/cpu/plan/division.h"
+
+#include <algorithm>
+#include <variant>
+
+#include "device/cpu/accelerated/recurrent/lstm_sequence.h"
+#include "device/cpu/dnnl/openmp/openmp.h"
+#include "graph/work.h"
+
+namespace millrace::device::cpu {
+namespace {
+
+using graph::ValueId;
+
+// The approximate throughput of one core; docs/performance/roofline.md has the measurements.
+constexpr double kBytesPerNs = 10;
+constexpr double kMultiplicationsPerNs = 60;        // of floating point numbers
+constexpr double kShortMultiplicationsPerNs = 180;  // of BF16 and of integers
+// Handing a chunk to another core and waiting for its end takes about a microsecond.
+constexpr double kLeastChunkNs = 8'000;
+// A lane that still looks for chunks since the job before comes at once. Waking one takes about 30
+// microseconds, and the leader a few, which is to be less than what it can save.
+constexpr double kLeastProgramNs = 60'000;
+
+double bytes_of(const graph::Graph& graph, std::span<const ValueId> ids) {
+  double bytes = 0;
+  for (const ValueId id : ids)
+    if (id != graph::kNoValue) bytes += static_cast<double>(graph.values[id].bytes());
+  return bytes;
+}
+
+// How many lanes can take part in a node. Some steps of this device are loops of its own, which one
+// thread runs; so are recurrent networks, whose matrix products are too short, but for two
+// directions, which wait for nothing of each other: so many can share the product of their inputs,
+// too.
+uint32_t most_chunks(const graph::Graph& graph, const graph::Node& node, uint32_t lanes) {
+  if (accelerated::has_two_directions(graph, node)) return std::min(lanes, 2U);
+  const auto* fallback = std::get_if<graph::Fallback>(&node.op);
+  return fallback == nullptr || fallback->name == "millrace.Attention" ? lanes : 1;
+}
+
+}  // namespace
+
+Division::Division(const graph::CompiledModel& model, ElementType type, uint32_t lanes)
+    : graph_(model.graph),
+      multiplications_per_ns_(type == ElementType::f32 ? kMultiplicationsPerNs
+                                                       : kShortMultiplicationsPerNs),
+      lanes_(divides_primitives() ? std::max(lanes, 1U) : 1) {
+  double all = 0;
+  for (const graph::Node& node : graph_.nodes)
+    if (chunks_of(node) > 1) all += nanoseconds_of(node);
+  worthwhile_ = all >= kLeastProgramNs;
+}
+
+double Division::nanoseconds_of(const graph::Node& node) const {
+  double elements = 0;
+  for (const ValueId id : node.outputs)
+    elements += static_cast<double>(graph_.values[id].elements());
+  const bool integers = graph_.values[node.outputs[0]].quantisation.has_value();
+  const double rate = integers ? kShortMultiplicationsPerNs : multiplications_per_ns_;
+  return elements * graph::multiplications_per_element(graph_, node) / rate +
+         (bytes_of(graph_, node.inputs) + bytes_of(graph_, node.outputs)) / kBytesPerNs;
+}
+
+uint32_t Division::chunks_of(const graph::Node& node) const {
+  if (!worthwhile_) return 1;
+  const uint32_t most = most_chunks(graph_, node, lanes_);
+  if (most == 1) return 1;
+  const double chunks = nanoseconds_of(node) / kLeastChunkNs;
+  // `chunks` is NaN if the operator has no elements.
+  return chunks >= 2 ? static_cast<uint32_t>(std::min<double>(chunks, most)) : 1;
+}
+
+std::vector<uint32_t> Division::chunks() const {
+  std::vector<uint32_t> chunks;
+  for (const graph::Node& node : graph_.nodes) chunks.push_back(chunks_of(node));
+  return chunks;
+}
+
+}  // namespace millrace::device::cpu

@@ -1,0 +1,13 @@
+// Reorders that oneDNN does wrong (dnnl/reorder.h).
+#pragma once
+
+#include <memory>
+
+#include "device/cpu/steps/step.h"
+
+namespace millrace::device::cpu::reorders {
+
+// Requirement: as LayoutCopy.
+std::unique_ptr<const Step> layout_copy_step(const Operand& from, const Operand& to);
+
+}  // namespace millrace::device::cpu::reorders
