@@ -51,7 +51,6 @@ struct Binding {
 enum class KernelChoice : uint8_t {
   kOnlyOne,   // there was nothing to choose
   kRule,      // the rule of the device
-  kTable,     // times that are shipped with the device
   kMeasured,  // times that were measured on this machine
 };
 

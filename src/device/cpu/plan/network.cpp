@@ -7,7 +7,6 @@
 #include <variant>
 
 #include "device/cpu/kernels/separable/pairs.h"
-#include "device/cpu/plan/table/shipped.h"
 
 namespace millrace::device::cpu::plan {
 namespace {
@@ -46,14 +45,13 @@ constexpr uint64_t kForbidden = uint64_t{1} << 58;
 class Description {
  public:
   Description(const graph::CompiledModel& model, ElementType type, const Division& division,
-              Times& times, const Rule* rule)
+              Times& times)
       : model_(model),
         graph_(model.graph),
         readers_(graph::consumers_of(model.graph)),
         type_(type),
         division_(division),
         times_(times),
-        rule_(rule),
         makers_(graph_.values.size()),
         is_between_(graph_.values.size()) {
     for (const graph::Partition& partition : model.partitions)
@@ -100,15 +98,12 @@ class Description {
   bool add_convolution(uint32_t index, const graph::Partition& partition) {
     const graph::Node& node = graph_.nodes[index];
     const kernels::Convolution convolution(graph_, node, std::get<graph::Conv>(node.op), type_);
-    std::optional<std::vector<Candidate>> candidates = known(index, convolution);
-    const bool is_timed = candidates.has_value();
-    if (!is_timed && rule_ != nullptr)
-      candidates = {untimed(convolution, alone(rule_->forms[index]))};
+    std::optional<std::vector<Candidate>> candidates = times_.candidates(convolution, lanes_);
     if (!candidates) is_time_missing_ = true;
     if (!candidates || candidates->empty()) return false;
     const auto variable = static_cast<Variable>(network_.nodes.size());
     const bool is_second = begun_.contains(index);
-    add_separable(index, convolution, partition, is_timed, *candidates);
+    add_separable(index, convolution, partition, *candidates);
     std::vector<uint64_t> own;
     for (const Candidate& each : *candidates) own.push_back(own_cost(index, each));
     network_.nodes.push_back(index);
@@ -122,63 +117,37 @@ class Description {
     return true;
   }
 
-  // The form of a convolution that is a step of its own.
-  Form alone(Form form) const { return form == Form::kSeparable ? usual_form(type_) : form; }
-
-  // Returns nothing if not all is known that decides: with a rule, the time of its form.
-  std::optional<std::vector<Candidate>> known(uint32_t index,
-                                              const kernels::Convolution& convolution) {
-    std::optional<std::vector<Candidate>> candidates = times_.candidates(convolution, lanes_);
-    if (candidates && rule_ != nullptr &&
-        std::ranges::count(*candidates, alone(rule_->forms[index]), &Candidate::form) == 0)
-      return std::nullopt;
-    return candidates;
-  }
-
-  uint64_t weighed(uint32_t index, const Candidate& candidate) const {
-    if (rule_ == nullptr || candidate.form == rule_->forms[index]) return candidate.nanoseconds;
-    return candidate.nanoseconds + candidate.nanoseconds / 100 * rule_->percent_more_for(index);
-  }
-
   // Each of two that are one step bears half of its time, so that neither seems to be for nothing.
   uint64_t own_cost(uint32_t index, const Candidate& candidate) const {
-    if (candidate.form != Form::kSeparable) return weighed(index, candidate);
+    if (candidate.form != Form::kSeparable) return candidate.nanoseconds;
     const auto step = begun_.find(index);
-    if (step == begun_.end()) return weighed(index, candidate) / 2;
-    const uint64_t whole = weighed(index, step->second);
+    if (step == begun_.end()) return candidate.nanoseconds / 2;
+    const uint64_t whole = step->second.nanoseconds;
     return whole - whole / 2;
   }
 
   // The step of this convolution, the pointwise one, and of its partner.
-  std::optional<Candidate> step_of(uint32_t index, const kernels::Convolution& convolution,
-                                   uint32_t partner, bool is_timed) {
+  std::optional<Candidate> step_of(const kernels::Convolution& convolution, uint32_t partner) {
     const graph::Node& next = graph_.nodes[partner];
     const kernels::Convolution other(graph_, next, std::get<graph::Conv>(next.op), type_);
-    if (rule_ == nullptr) {
-      std::optional<Candidate> step = times_.pair(convolution, other, lanes_);
-      if (!step) is_time_missing_ = true;
-      return step;
-    }
-    if (is_timed && known(partner, other))
-      if (std::optional<Candidate> step = times_.pair(convolution, other, lanes_)) return step;
-    if (rule_->forms[index] != Form::kSeparable) return std::nullopt;
-    return untimed(convolution, Form::kSeparable);
+    std::optional<Candidate> step = times_.pair(convolution, other, lanes_);
+    if (!step) is_time_missing_ = true;
+    return step;
   }
 
   // Adds what computes the convolution together with another, if there is such a step; ahead of the
   // others, since of equal times the first one wins.
   void add_separable(uint32_t index, const kernels::Convolution& convolution,
-                     const graph::Partition& partition, bool is_timed,
-                     std::vector<Candidate>& candidates) {
+                     const graph::Partition& partition, std::vector<Candidate>& candidates) {
     if (const auto step = begun_.find(index); step != begun_.end()) {
       const Candidate& whole = step->second;
-      candidates.insert(candidates.begin(), {Form::kSeparable, whole.result, whole.result,
-                                             whole.kernel, 0, whole.is_timed});
+      candidates.insert(candidates.begin(),
+                        {Form::kSeparable, whole.result, whole.result, whole.kernel, 0});
       return;
     }
     const auto partner = kernels::separable::partner_of(model_, type_, readers_, partition, index);
     if (!partner) return;
-    const std::optional<Candidate> step = step_of(index, convolution, *partner, is_timed);
+    const std::optional<Candidate> step = step_of(convolution, *partner);
     if (!step) return;
     candidates.insert(candidates.begin(), *step);
     begun_.emplace(*partner, *step);
@@ -258,7 +227,6 @@ class Description {
   const ElementType type_;
   const Division& division_;
   Times& times_;
-  const Rule* const rule_;
   uint32_t lanes_ = 1;                           // that take part in what is described now
   std::vector<std::optional<Variable>> makers_;  // by value: whose result gives it its layout
   std::map<uint32_t, Candidate> begun_;          // by node: the step of it and the one before
@@ -278,8 +246,8 @@ bool is_planned(const graph::Graph& graph, const graph::Node& node,
 }
 
 std::optional<Network> describe(const graph::CompiledModel& model, ElementType type,
-                                const Division& division, Times& times, const Rule* rule) {
-  return Description(model, type, division, times, rule).take();
+                                const Division& division, Times& times) {
+  return Description(model, type, division, times).take();
 }
 
 }  // namespace millrace::device::cpu::plan

@@ -21,19 +21,6 @@ struct Network {
   Problem problem;  // an option for each candidate
 };
 
-// The rule that decides where times say nothing.
-struct Rule {
-  std::vector<Form> forms;  // by node
-  // Other forms than these are charged this much more than their times, which are those of other
-  // convolutions on another processor.
-  uint32_t percent_more = 0;
-  uint32_t percent_more_than_step = 0;  // instead, where the rule is one step for two
-
-  uint32_t percent_more_for(uint32_t node) const {
-    return forms[node] == Form::kSeparable ? percent_more_than_step : percent_more;
-  }
-};
-
 // Whether describe() may find something to choose for the node: a convolution that an NPU partition
 // computes in the type of the program, with weights that are constant and not quantised.
 bool is_planned(const graph::Graph& graph, const graph::Node& node,
@@ -41,9 +28,8 @@ bool is_planned(const graph::Graph& graph, const graph::Node& node,
 
 // Describes the convolutions that NPU partitions compute in `type`. Quantised ones are left out,
 // since they have layouts of their own, and so are those without a choice of kernels. As many lanes
-// take part in an operator as `division` divides it among. With a rule, which may be null, a
-// convolution that `times` does not know has the form of the rule only. Returns nothing if a time
-// that is needed is unknown.
+// take part in an operator as `division` divides it among. Returns nothing if a
+// time that is needed is unknown.
 //
 // A convolution that one step could compute together with the depthwise one behind it has
 // kSeparable among its candidates, with the time of both; the other has it, too, without a time. In
@@ -54,6 +40,6 @@ bool is_planned(const graph::Graph& graph, const graph::Node& node,
 // image that several convolutions read in a layout that it does not have is counted for each of
 // them, although it is moved once.
 std::optional<Network> describe(const graph::CompiledModel& model, ElementType type,
-                                const Division& division, Times& times, const Rule* rule = nullptr);
+                                const Division& division, Times& times);
 
 }  // namespace millrace::device::cpu::plan

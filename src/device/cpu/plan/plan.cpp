@@ -19,10 +19,9 @@
 #include "base/process/topology.h"
 #include "base/settings/environment.h"
 #include "device/cpu/dnnl/calls.h"
+#include "device/cpu/kernels/convolution/implementation.h"
 #include "device/cpu/kernels/separable/pairs.h"
-#include "device/cpu/kernels/winograd/winograd.h"
 #include "device/cpu/plan/network.h"
-#include "device/cpu/plan/table/shipped.h"
 #include "model/files/temporary_output.h"
 
 namespace millrace::device::cpu::plan {
@@ -48,7 +47,8 @@ Form usual_form_of(const graph::Graph& graph, const graph::Node& node, ElementTy
   const auto* const op = std::get_if<graph::Conv>(&node.op);
   if (op == nullptr) return usual_form(type);
   const kernels::Convolution convolution(graph, node, *op, type);
-  if (kernels::winograd::is_worthwhile(convolution)) return Form::kWinograd;
+  for (const kernels::Implementation& each : kernels::convolution_implementations())
+    if (each.is_worthwhile != nullptr && each.is_worthwhile(convolution)) return each.form;
   if (type == ElementType::f32 && is_narrow(convolution)) return Form::kChannelsLast;
   return usual_form(type);
 }
@@ -72,21 +72,16 @@ void join_separable(const graph::CompiledModel& model, ElementType type, std::ve
     }
 }
 
-Rule usual_rule(const graph::CompiledModel& model, ElementType type) {
-  // Beyond what the times of two processors, and of two neighbours in a table, differ by.
-  constexpr uint32_t kPercentMore = 10;
-  // One step for two convolutions keeps an image out of memory, while times are made with all in
-  // the cache.
-  constexpr uint32_t kPercentMoreThanStep = 15;
-  Rule rule{{}, kPercentMore, kPercentMoreThanStep};
+// The forms by node if nothing was measured.
+std::vector<Form> usual_forms(const graph::CompiledModel& model, ElementType type) {
+  std::vector<Form> forms;
   for (const graph::Node& node : model.graph.nodes)
-    rule.forms.push_back(usual_form_of(model.graph, node, type));
-  join_separable(model, type, rule.forms);
-  return rule;
+    forms.push_back(usual_form_of(model.graph, node, type));
+  join_separable(model, type, forms);
+  return forms;
 }
 
 std::string time_of(const Candidate& candidate) {
-  if (!candidate.is_timed) return "unknown";
   return fmt::format("{:.1f} us", static_cast<double>(candidate.nanoseconds) * 1e-3);
 }
 
@@ -117,44 +112,6 @@ Reason measured_reason(const Network& network, size_t variable, Form chosen) {
                       times_of(network, variable, chosen))};
 }
 
-// The reason if the table has no time for the form that was chosen.
-Reason untimed_reason(Form chosen, const char* table) {
-  return {KernelChoice::kRule,
-          fmt::format("{} by rule: the table of {} has no such {}", name_of(chosen), table,
-                      chosen == Form::kSeparable ? "step, or not both of its convolutions"
-                                                 : "convolution")};
-}
-
-Reason table_reason(const Network& network, size_t variable, const Candidate& candidate,
-                    const Rule& rule, const char* table) {
-  const Form chosen = candidate.form, usual = rule.forms[network.nodes[variable]];
-  if (!candidate.is_timed) return untimed_reason(chosen, table);
-  const std::string times = times_of(network, variable, chosen);
-  if (chosen == usual)
-    return {
-        KernelChoice::kRule,
-        fmt::format(
-            "{} by rule: beside its neighbours no form is cheaper by {} %, by the table of {}:{}",
-            name_of(chosen), rule.percent_more_for(network.nodes[variable]), table, times)};
-  return {KernelChoice::kTable,
-          fmt::format("{} instead of {}, the rule, is the cheapest beside its neighbours, by the "
-                      "table of {}:{}",
-                      name_of(chosen), name_of(usual), table, times)};
-}
-
-// `reason` is called with a variable of the network and the candidate that it takes.
-template <class MakeReason>
-Plan solve(const Rule& rule, const Network& network, MakeReason reason) {
-  Plan plan{rule.forms, std::vector<Reason>(rule.forms.size())};
-  const std::vector<uint32_t> chosen = cheapest(network.problem);
-  for (size_t i = 0; i < chosen.size(); ++i) {
-    const Candidate& candidate = network.candidates[i][chosen[i]];
-    plan.forms[network.nodes[i]] = candidate.form;
-    plan.reasons[network.nodes[i]] = reason(i, candidate);
-  }
-  return plan;
-}
-
 // A pair of the rule is none any more where only its second half was chosen for.
 void part_pairs(const graph::CompiledModel& model, ElementType type, std::vector<Form>& forms) {
   const auto readers = graph::consumers_of(model.graph);
@@ -167,46 +124,28 @@ void part_pairs(const graph::CompiledModel& model, ElementType type, std::vector
     }
 }
 
-Plan solve_measured(const graph::CompiledModel& model, ElementType type, const Network& network) {
-  const auto reason = [&network](size_t variable, const Candidate& chosen) {
-    return measured_reason(network, variable, chosen.form);
-  };
-  Plan plan = solve(usual_rule(model, type), network, reason);
+// The cheapest forms together; those of the rule where there was nothing to choose.
+Plan solve(const graph::CompiledModel& model, ElementType type, const Network& network) {
+  Plan plan{usual_forms(model, type), std::vector<Reason>(model.graph.nodes.size())};
+  const std::vector<uint32_t> chosen = cheapest(network.problem);
+  for (size_t i = 0; i < chosen.size(); ++i) {
+    const Form form = network.candidates[i][chosen[i]].form;
+    plan.forms[network.nodes[i]] = form;
+    plan.reasons[network.nodes[i]] = measured_reason(network, i, form);
+  }
   part_pairs(model, type, plan.forms);
   return plan;
 }
 
-bool has_convolutions(const graph::CompiledModel& model) {
-  return std::ranges::any_of(model.graph.nodes, [](const graph::Node& node) {
-    return std::holds_alternative<graph::Conv>(node.op);
-  });
-}
-
-// `why` nothing is weighed against the rule.
-Plan plan_by_rule(const graph::CompiledModel& model, const Rule& rule, const std::string& why) {
-  Plan plan{rule.forms, std::vector<Reason>(rule.forms.size())};
+Plan plan_by_rule(const graph::CompiledModel& model, ElementType type) {
+  Plan plan{usual_forms(model, type), std::vector<Reason>(model.graph.nodes.size())};
   for (const graph::Partition& partition : model.partitions)
     for (uint32_t i = partition.first; i < partition.first + partition.count; ++i)
       if (is_planned(model.graph, model.graph.nodes[i], partition))
         plan.reasons[i] = {KernelChoice::kRule,
-                           fmt::format("{} by rule: {}", name_of(rule.forms[i]), why)};
+                           fmt::format("{} by rule: nothing was measured on this processor",
+                                       name_of(plan.forms[i]))};
   return plan;
-}
-
-// The plan if nothing was measured on this processor.
-Plan shipped_plan(const graph::CompiledModel& model, ElementType type, const Division& division) {
-  const Rule rule = usual_rule(model, type);
-  const std::optional<UsedTable> used =
-      has_convolutions(model) ? used_table(type) : std::nullopt;  // reading one takes time
-  if (!used) return plan_by_rule(model, rule, "no table has times for this processor");
-  TableTimes times(*used->table);
-  const std::optional<Network> network = describe(model, type, division, times, &rule);
-  if (!network)
-    return plan_by_rule(model, rule,
-                        fmt::format("the table of {} lacks times of reorders", used->name));
-  return solve(rule, *network, [&](size_t variable, const Candidate& chosen) {
-    return table_reason(*network, variable, chosen, rule, used->name);
-  });
 }
 
 // Returns an empty record if there is no such file.
@@ -254,7 +193,7 @@ Result<Plan> measure(const graph::CompiledModel& model, ElementType type, const 
   }();
   if (!(record == before)) MILLRACE_RETURN_IF_ERROR(add_to_file(std::move(record), path));
   if (!network) return unsupported("not all convolutions can be measured");
-  return solve_measured(model, type, *network);
+  return solve(model, type, *network);
 }
 
 Result<Plan> look_up(const graph::CompiledModel& model, ElementType type, const Division& division,
@@ -265,7 +204,7 @@ Result<Plan> look_up(const graph::CompiledModel& model, ElementType type, const 
   if (!network)
     return unsupported(fmt::format(
         "it does not have all operators of the model: it lacks times of {}", times.missing()));
-  return solve_measured(model, type, *network);
+  return solve(model, type, *network);
 }
 
 }  // namespace
@@ -281,7 +220,7 @@ std::string fingerprint() {
 Plan make_plan(const graph::CompiledModel& model, ElementType type, const Division& division,
                const dnnl::engine& engine) {
   const std::string path(environment_variable(kRecord));
-  if (path.empty()) return shipped_plan(model, type, division);
+  if (path.empty()) return plan_by_rule(model, type);
   const Result<bool> measures = switch_variable(kMeasure, false);
   Result<Plan> plan = !measures.ok() ? Result<Plan>(measures.status())
                       : *measures    ? measure(model, type, division, engine, path)
@@ -290,7 +229,7 @@ Plan make_plan(const graph::CompiledModel& model, ElementType type, const Divisi
   log(LogLevel::kWarning, "cpu",
       fmt::format("model \"{}\" has its usual kernels: record \"{}\": {}", model.name, path,
                   plan.status().message()));
-  return shipped_plan(model, type, division);
+  return plan_by_rule(model, type);
 }
 
 }  // namespace millrace::device::cpu::plan

@@ -4,8 +4,7 @@
 // on such a processor, the forms are the cheapest together with the reorders between them; with
 // MILLRACE_TUNE=1 what it lacks is measured first, and added to the file. Otherwise the forms are
 // those of a rule: that of the type, or kSeparable or kWinograd where that is worthwhile, and, in
-// FP32, kChannelsLast for many channels of small images; or, where the table that the device ships
-// for the instruction set (table/) says that others are much better, those.
+// FP32, kChannelsLast for many channels of small images.
 //
 // Thread-safe.
 #pragma once

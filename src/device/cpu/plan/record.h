@@ -30,12 +30,11 @@
 namespace millrace::device::cpu::plan {
 
 // A form of a convolution: the layouts of its images ("acdb", "aBcd16b"), the kernel as oneDNN
-// calls it, and how long it takes. A record has those with a time only.
+// calls it, and how long it takes.
 struct Candidate {
   Form form = Form::kBlocked;
   std::string source, result, kernel;
   uint64_t nanoseconds = 0;
-  bool is_timed = true;  // false: how long it takes is unknown, and `nanoseconds` is 0
   friend bool operator==(const Candidate&, const Candidate&) = default;
 };
 

@@ -7,17 +7,13 @@
 #include <utility>
 
 #include "device/cpu/dnnl/traits.h"
-#include "device/cpu/kernels/depthwise/depthwise.h"
 #include "device/cpu/kernels/primitives.h"
 #include "device/cpu/kernels/separable/separable.h"
-#include "device/cpu/kernels/winograd/winograd.h"
-#include "device/cpu/plan/stopwatch.h"
 
 namespace millrace::device::cpu::plan {
 namespace {
 
 using kernels::Convolution;
-using PrimitiveDesc = dnnl::convolution_forward::primitive_desc;
 
 const char* name_of(ElementType type) {
   return type == ElementType::bf16 ? "bf16" : "f32";
@@ -121,42 +117,66 @@ void MeasuredTimes::add_primitive(const Convolution& convolution, Form form,
                             primitive.impl_info_str(), 0};
   layouts_.emplace(candidate.source, source);
   layouts_.emplace(candidate.result, result);
-  const bool known =
-      std::ranges::any_of(found, [&](const auto& each) { return is_alike(each.first, candidate); });
-  if (!known) found.emplace_back(candidate, primitive);
+  const bool known = std::ranges::any_of(
+      found, [&](const Untimed& each) { return is_alike(each.candidate, candidate); });
+  if (!known) found.push_back({candidate, primitive});
+}
+
+void MeasuredTimes::add_implementation(const Convolution& convolution,
+                                       const kernels::Implementation& implementation,
+                                       std::vector<Untimed>& found) {
+  const Desc image = implementation.image_layout(convolution.x, convolution.type);
+  const std::string layout = layout_name(image);
+  layouts_.emplace(layout, image);
+  found.push_back({{implementation.form, layout, layout, implementation.name, 0}, &implementation});
 }
 
 std::vector<MeasuredTimes::Untimed> MeasuredTimes::enumerate(const Convolution& convolution) {
+  std::vector<const kernels::Implementation*> own;
+  for (const kernels::Implementation& each : kernels::convolution_implementations())
+    if (each.can_compute != nullptr && each.can_compute(convolution)) own.push_back(&each);
+  // Kernels with channels innermost run in place of oneDNN's kernel, also where it chooses the
+  // layout.
+  const bool is_replaced = std::ranges::any_of(
+      own, [](const kernels::Implementation* each) { return is_innermost(each->form); });
   std::vector<Untimed> found;
-  const auto add_own = [&](Form form, const Desc& image, const char* kernel) {
-    const std::string layout = layout_name(image);
-    layouts_.emplace(layout, image);
-    found.push_back({{form, layout, layout, kernel, 0}, std::nullopt});
-  };
-  const bool has_loops = kernels::depthwise::can_compute(convolution);
   for (const Form form : {Form::kBlocked, Form::kChannelsLast, Form::kLibrary}) {
-    // The loops run in place of oneDNN's kernel, also where it chooses the layout.
-    if (has_loops && form != Form::kBlocked) continue;
+    if (is_replaced && is_innermost(form)) continue;
     try {
       add_primitive(convolution, form, found);
     } catch (const dnnl::error& error) {
       if (error.status == dnnl_out_of_memory) throw;
     }
   }
-  if (has_loops)
-    add_own(Form::kChannelsLast, kernels::depthwise::image_layout(convolution.x),
-            "millrace:depthwise");
-  if (kernels::winograd::can_compute(convolution))
-    add_own(Form::kWinograd, kernels::winograd::image_layout(convolution.x, convolution.type),
-            "millrace:winograd");
+  for (const kernels::Implementation* each : own) add_implementation(convolution, *each, found);
   return found;
 }
 
 uint64_t MeasuredTimes::time(const Convolution& convolution, const Untimed& untimed) {
-  const auto& [candidate, primitive] = untimed;
-  if (primitive) return time_convolution(convolution, *primitive, engine_, stream_, crew_);
-  if (candidate.form == Form::kWinograd) return time_winograd(convolution, engine_, stream_, crew_);
-  return time_depthwise(convolution, engine_, stream_, crew_);
+  if (const auto* own = std::get_if<const kernels::Implementation*>(&untimed.kernel))
+    return (*own)->time(convolution, stopwatch_);
+  const auto& primitive = std::get<PrimitiveDesc>(untimed.kernel);
+  std::vector<Stopwatch::Operand> operands = {
+      {DNNL_ARG_SRC, primitive.src_desc()},
+      {DNNL_ARG_WEIGHTS, primitive.weights_desc()},
+      {DNNL_ARG_DST, primitive.dst_desc()},
+      {DNNL_ARG_SCRATCHPAD, primitive.scratchpad_desc()},
+  };
+  if (!convolution.bias.empty()) operands.push_back({DNNL_ARG_BIAS, primitive.bias_desc()});
+  if (convolution.has_slope)
+    operands.push_back({prelu_argument(convolution), slope_desc(convolution)});
+  const dnnl::convolution_forward made(primitive);
+  crew_.run_as(primitive.impl_info_str());
+  return stopwatch_.time(made, operands);
+}
+
+uint64_t MeasuredTimes::time_reorder(const Desc& from, const Desc& to) const {
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  const dnnl::reorder::primitive_desc primitive(engine_, from, engine_, to, attributes);
+  const Stopwatch::Operand operands[] = {
+      {DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}, {DNNL_ARG_SCRATCHPAD, primitive.scratchpad_desc()}};
+  return stopwatch_.time(dnnl::reorder(primitive), operands);
 }
 
 std::optional<std::vector<Candidate>> MeasuredTimes::candidates(const Convolution& convolution,
@@ -170,7 +190,7 @@ std::optional<std::vector<Candidate>> MeasuredTimes::candidates(const Convolutio
   std::vector<Candidate> measured;
   for (const Untimed& each : found) {
     crew_.set(lanes);
-    measured.push_back(each.first);
+    measured.push_back(each.candidate);
     measured.back().nanoseconds = time(convolution, each);
   }
   times.convolutions.emplace(key, measured);
@@ -184,12 +204,11 @@ std::optional<Candidate> MeasuredTimes::pair(const Convolution& pointwise,
   const auto known = times.convolutions.find(key);
   if (known != times.convolutions.end() && !known->second.empty()) return known->second.front();
   crew_.set(lanes);
-  const Desc image = kernels::separable::image_layout(
-      kernels::separable::geometry_of(pointwise, depthwise), pointwise.type, pointwise.x);
+  const Desc image = kernels::separable::image_layout(pointwise, depthwise);
   const std::string layout = layout_name(image);
   layouts_.emplace(layout, image);
   const Candidate candidate{Form::kSeparable, layout, layout, "millrace:separable",
-                            time_separable(pointwise, depthwise, engine_, stream_, crew_)};
+                            kernels::separable::time(pointwise, depthwise, stopwatch_)};
   times.convolutions[key] = {candidate};
   return candidate;
 }
@@ -213,7 +232,7 @@ std::optional<uint64_t> MeasuredTimes::move(const Dims& dims, ElementType type,
   const std::optional<Desc> before = desc_of(from, dims, type), after = desc_of(to, dims, type);
   if (!before || !after) return std::nullopt;
   crew_.set(lanes);
-  const uint64_t nanoseconds = time_reorder(*before, *after, engine_, stream_);
+  const uint64_t nanoseconds = time_reorder(*before, *after);
   times.moves.emplace(key, nanoseconds);
   return nanoseconds;
 }

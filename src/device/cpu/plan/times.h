@@ -8,11 +8,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
-#include "device/cpu/kernels/convolution/primitive.h"
-#include "device/cpu/plan/crew.h"
+#include "device/cpu/kernels/convolution/implementation.h"
 #include "device/cpu/plan/record.h"
+#include "device/cpu/steps/crew.h"
+#include "device/cpu/steps/stopwatch.h"
 
 namespace millrace::device::cpu::plan {
 
@@ -72,19 +74,28 @@ class MeasuredTimes final : public Times {
                                const std::string& to, uint32_t lanes) override;
 
  private:
-  // A candidate without its time, and its primitive; none is one of the device's own steps.
-  using Untimed = std::pair<Candidate, std::optional<dnnl::convolution_forward::primitive_desc>>;
+  using PrimitiveDesc = dnnl::convolution_forward::primitive_desc;
+  // A candidate without its time, and what it is computed by.
+  struct Untimed {
+    Candidate candidate;
+    std::variant<PrimitiveDesc, const kernels::Implementation*> kernel;
+  };
   // Remembers their layouts, for moves.
   std::vector<Untimed> enumerate(const kernels::Convolution& convolution);
   void add_primitive(const kernels::Convolution& convolution, Form form,
                      std::vector<Untimed>& found);
+  void add_implementation(const kernels::Convolution& convolution,
+                          const kernels::Implementation& implementation,
+                          std::vector<Untimed>& found);
   uint64_t time(const kernels::Convolution& convolution, const Untimed& untimed);
+  uint64_t time_reorder(const Desc& from, const Desc& to) const;
   std::optional<Desc> desc_of(const std::string& layout, const Dims& dims, ElementType type) const;
 
   Record& record_;
   const dnnl::engine engine_;
   const dnnl::stream stream_;
   Crew crew_;
+  const Stopwatch stopwatch_{engine_, stream_, crew_};
   std::map<std::string, Desc> layouts_;  // a tensor of each layout, by its name
 };
 

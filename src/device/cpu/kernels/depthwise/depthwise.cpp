@@ -34,6 +34,20 @@ struct Buffers {
   std::optional<BufferId> bias;
 };
 
+// Runs one image, with the lanes that help the job, in so many parts at most. `work` is all of it.
+void run_divided(const RunState& state, const Layer& layer, uint32_t chunks,
+                 const Work& work) noexcept {
+  const size_t rows = layer.geometry.out_height;
+  const auto parts = static_cast<uint32_t>(std::min<size_t>(chunks, rows));
+  run_parts(state, parts, [&](uint32_t number) {
+    const Share share = share_of(rows, number, parts);
+    Work part = work;
+    part.first_row = share.first;
+    part.rows = share.count;
+    depthwise::run(layer, part);
+  });
+}
+
 class DepthwiseStep final : public Step {
  public:
   DepthwiseStep(const Layer& layer, size_t images, const Buffers& buffers, uint32_t chunks)
@@ -110,6 +124,13 @@ Geometry geometry_of(const graph::Conv& op, const Dims& x, const Dims& y) {
           .left = size(op.pads_begin[1])};
 }
 
+static Layer layer_of(const Convolution& convolution) {
+  const graph::Conv& op = *convolution.op;
+  const Geometry geometry = geometry_of(op, convolution.x, convolution.y);
+  const Bounds bounds = *bounds_of(op.activation);
+  return {geometry, groups_of(geometry.channels), bounds.least, bounds.most};
+}
+
 bool can_compute(const Convolution& convolution) {
   const graph::Conv& op = *convolution.op;
   // The filter of a convolution in groups has those split off.
@@ -126,24 +147,30 @@ Desc image_layout(const Dims& dims) {
   return ordered_desc(dims, ElementType::bf16, kChannelsInnermost);
 }
 
-Layer layer_of(const Convolution& convolution) {
-  const graph::Conv& op = *convolution.op;
-  const Geometry geometry = geometry_of(op, convolution.x, convolution.y);
-  const Bounds bounds = *bounds_of(op.activation);
-  return {geometry, groups_of(geometry.channels), bounds.least, bounds.most};
+Desc layout_for(const Dims& dims, ElementType) {
+  return image_layout(dims);
 }
 
-void run_divided(const RunState& state, const Layer& layer, uint32_t chunks,
-                 const Work& work) noexcept {
-  const size_t rows = layer.geometry.out_height;
-  const auto parts = static_cast<uint32_t>(std::min<size_t>(chunks, rows));
-  run_parts(state, parts, [&](uint32_t number) {
-    const Share share = share_of(rows, number, parts);
-    Work part = work;
-    part.first_row = share.first;
-    part.rows = share.count;
-    depthwise::run(layer, part);
-  });
+uint64_t time(const Convolution& convolution, const Stopwatch& stopwatch) {
+  const Layer layer = layer_of(convolution);
+  constexpr size_t kAllTaps = kTaps * kTaps;
+  const size_t channels = layer.groups.count() * layer.groups.size;
+  const auto zeros_count = static_cast<int64_t>(kPaddingPixels * layer.geometry.channels);
+  const auto image_of_one = [&](Dims dims) {
+    dims[0] = 1;
+    return stopwatch.filled(image_layout(dims));
+  };
+  const dnnl::memory image = image_of_one(convolution.x), result = image_of_one(convolution.y),
+                     zeros = stopwatch.filled(plain_desc({zeros_count}, ElementType::bf16)),
+                     filters = stopwatch.floats(kAllTaps * channels),
+                     bias = stopwatch.floats(channels);
+  const Work work{elements_of<uint16_t>(image),  elements_of<uint16_t>(zeros),
+                  elements_of(filters),          elements_of(bias),
+                  elements_of<uint16_t>(result), 0,
+                  layer.geometry.out_height};
+  const RunState state = stopwatch.state();
+  const auto images = static_cast<uint64_t>(convolution.x[0]);
+  return images * stopwatch.time([&] { run_divided(state, layer, stopwatch.threads(), work); });
 }
 
 Result<bool> lower(Builder& builder, const Node& node, const graph::Conv& op) {

@@ -7,18 +7,17 @@
 #include "device/cpu/kernels/convolution/primitive.h"
 #include "device/cpu/kernels/depthwise/loops.h"
 #include "device/cpu/kernels/kernels.h"
+#include "device/cpu/steps/stopwatch.h"
 
 namespace millrace::device::cpu::kernels::depthwise {
 
 // Whether the Conv can be such a step, with a constant filter and a constant bias or none.
 bool can_compute(const Convolution& convolution);
-// The layout of its images.
+// The layout of its images, and the same as Implementation has it, whose type is BF16.
 Desc image_layout(const Dims& dims);
-// Requirement: can_compute().
-Layer layer_of(const Convolution& convolution);
-// Runs one image, with the lanes that help the job, in so many parts at most. `work` is all of it.
-void run_divided(const RunState& state, const Layer& layer, uint32_t chunks,
-                 const Work& work) noexcept;
+Desc layout_for(const Dims& dims, ElementType type);
+// See Implementation.
+uint64_t time(const Convolution& convolution, const Stopwatch& stopwatch);
 
 // Lowers the Conv where its form has channels innermost; false, with nothing added, where there is
 // no such step for it.

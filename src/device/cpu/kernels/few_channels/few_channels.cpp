@@ -61,10 +61,10 @@ struct Buffers {
   std::optional<BufferId> bias;
 };
 
-class PictureStep final : public Step {
+class FewChannelsStep final : public Step {
  public:
-  PictureStep(const Geometry& geometry, const Bounds& bounds, const Buffers& buffers,
-              uint32_t parts)
+  FewChannelsStep(const Geometry& geometry, const Bounds& bounds, const Buffers& buffers,
+                  uint32_t parts)
       : geometry_(geometry), bounds_(bounds), buffers_(buffers), parts_(parts) {}
 
   std::vector<BufferId> buffers() const override {
@@ -102,7 +102,7 @@ class PictureStep final : public Step {
 };
 
 Arrangement filters_of(const Geometry& g) {
-  return {fmt::format("picture {} channels, {}x{} to {}", g.channels, g.taps_y, g.taps_x,
+  return {fmt::format("few channels {} channels, {}x{} to {}", g.channels, g.taps_y, g.taps_x,
                       g.channels_out),
           g.all_filter_elements() * sizeof(uint16_t), [g](const float* from, std::byte* to) {
             arrange_filters(g, from, reinterpret_cast<uint16_t*>(to));
@@ -139,8 +139,9 @@ Result<bool> lower(Builder& builder, const Node& node, const graph::Conv& op) {
     buffers.bias = builder.arranged(node.input(kBias), bias_of(geometry));
   buffers.scratch = builder.new_temporary(plain_desc({scratch}, ElementType::bf16)).buffer;
   buffers.y = builder.new_result(node.outputs[0], depthwise::image_layout(y)).buffer;
-  builder.add("Conv", "millrace:picture",
-              std::make_unique<PictureStep>(geometry, *bounds_of(op.activation), buffers, parts));
+  builder.add(
+      "Conv", "millrace:few-channels",
+      std::make_unique<FewChannelsStep>(geometry, *bounds_of(op.activation), buffers, parts));
   return true;
 }
 

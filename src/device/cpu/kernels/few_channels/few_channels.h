@@ -1,4 +1,5 @@
-// The convolution of a picture in BF16 (loops.h) as a step of a program.
+// The first convolution of networks that take pictures: one image of up to four channels, in BF16
+// (loops.h), as a step of a program.
 #pragma once
 
 #include "base/status.h"
@@ -7,7 +8,7 @@
 
 namespace millrace::device::cpu::kernels::few_channels {
 
-// Lowers the Conv where it reads one picture of up to four channels, in BF16, and its form has
+// Lowers the Conv where it reads one image of up to four channels, in BF16, and its form has
 // channels innermost; false, with nothing added, where there is no such step for it.
 Result<bool> lower(Builder& builder, const Node& node, const graph::Conv& op);
 

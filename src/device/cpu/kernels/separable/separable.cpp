@@ -13,6 +13,8 @@
 #include "device/cpu/kernels/depthwise/depthwise.h"
 #include "device/cpu/kernels/kernels.h"
 #include "device/cpu/kernels/separable/bf16_loops.h"
+#include "device/cpu/kernels/separable/loops.h"
+#include "device/cpu/kernels/separable/pairs.h"
 #include "device/cpu/steps/parts.h"
 #include "tensor/half.h"
 
@@ -36,6 +38,22 @@ Geometry geometry_of(ElementType type, const Dims& x, const Dims& y, const graph
                           .above = from_dim(depthwise.pads_begin[0]),
                           .left = from_dim(depthwise.pads_begin[1])};
   return type == ElementType::bf16 ? arranged(geometry, bf16_products()) : geometry;
+}
+
+// Geometry of one image of the batch, in the type that the pointwise one computes in.
+Geometry geometry_of(const Convolution& pointwise, const Convolution& depthwise) {
+  return geometry_of(pointwise.type, pointwise.x, depthwise.y, *depthwise.op);
+}
+
+// The layout of the image and of the result, of these dimensions.
+Desc image_layout(const Geometry& geometry, ElementType type, const Dims& dims) {
+  return geometry.channels_innermost ? depthwise::image_layout(dims)
+                                     : blocked_desc(dims, type, static_cast<int>(geometry.block));
+}
+
+// Number of parts, at most `chunks`, that an operator is divided into. Each has its own scratch.
+uint32_t parts_with_scratch(const Geometry& geometry, uint32_t chunks) {
+  return cpu::parts_with_scratch(chunks, geometry.scratch_floats() * sizeof(float));
 }
 
 // The pointwise convolution, whose images are of T, or the other one.
@@ -76,6 +94,16 @@ WorkOf<T> part_of(const Geometry& geometry, WorkOf<T> work, uint32_t number, uin
   return work;
 }
 
+// Runs one image, of FP32 or of BF16 (uint16_t), with the lanes that help the job. `work` is all of
+// it, and its scratch is that of `chunks` parts.
+template <class T>
+void run_divided(const RunState& state, const Geometry& geometry, const LayerOf<T>& pointwise,
+                 const Layer& depthwise, uint32_t chunks, const WorkOf<T>& work) noexcept {
+  const auto parts = static_cast<uint32_t>(std::min<size_t>(chunks, divided(geometry)));
+  run_parts(state, parts, [&](uint32_t number) {
+    separable::run(geometry, pointwise, depthwise, part_of(geometry, work, number, parts));
+  });
+}
 template <class T>
 class SeparableStep final : public Step {
  public:
@@ -163,23 +191,21 @@ class Lowering {
   Status lower(const Form<T>& pointwise, const Form<float>& depthwise) {
     const Dims x = builder_.dims(first_.input(0)), y = builder_.dims(second_.outputs[0]);
     MILLRACE_ASSIGN_OR_RETURN(const Operand from,
-                              builder_.in_layout(first_.input(0), image_layout(x)));
+                              builder_.in_layout(first_.input(0), layout_of(x)));
     Buffers buffers{};
     MILLRACE_ASSIGN_OR_RETURN(buffers.pointwise, layer(first_, pointwise, geometry_.channels_in));
     MILLRACE_ASSIGN_OR_RETURN(buffers.depthwise, layer(second_, depthwise, kTaps * kTaps));
     const uint32_t chunks = parts_with_scratch(geometry_, builder_.chunks());
     const auto floats = static_cast<int64_t>(geometry_.scratch_floats() * chunks);
     buffers.x = from.buffer;
-    buffers.y = builder_.new_result(second_.outputs[0], image_layout(y)).buffer;
+    buffers.y = builder_.new_result(second_.outputs[0], layout_of(y)).buffer;
     buffers.scratch = builder_.new_temporary(plain_desc({floats}, ElementType::f32)).buffer;
     builder_.add("Conv", "millrace:separable",
                  std::make_unique<SeparableStep<T>>(geometry_, from_dim(x[0]), buffers, chunks));
     return {};
   }
 
-  Desc image_layout(const Dims& dims) const {
-    return separable::image_layout(geometry_, builder_.type(), dims);
-  }
+  Desc layout_of(const Dims& dims) const { return image_layout(geometry_, builder_.type(), dims); }
 
   // `each` is the number of weights for each channel of the result.
   template <class T>
@@ -207,35 +233,44 @@ class Lowering {
   const Geometry geometry_;
 };
 
+// Times the step on one image of elements T.
+template <class T>
+uint64_t time_one(const Geometry& g, const Stopwatch& stopwatch) {
+  const uint32_t chunks = parts_with_scratch(g, stopwatch.threads());
+  constexpr size_t kAllTaps = kTaps * kTaps;
+  constexpr ElementType kType = sizeof(T) == sizeof(float) ? ElementType::f32 : ElementType::bf16;
+  const auto filled = [&](size_t count) {
+    return stopwatch.filled(plain_desc({static_cast<int64_t>(count)}, kType));
+  };
+  const dnnl::memory image = filled(g.image_elements()), result = filled(g.result_elements()),
+                     filters = filled(g.channels_in * g.channels_out()),
+                     taps = stopwatch.floats(kAllTaps * g.channels_out()),
+                     bias = stopwatch.floats(g.channels_out()),
+                     scratch = stopwatch.floats(g.scratch_floats() * chunks);
+  const LayerOf<T> first{elements_of<T>(filters), elements_of(bias), 0, 1};
+  const Layer second{elements_of(taps), elements_of(bias), 0, 1};
+  const WorkOf<T> work{elements_of<T>(image), elements_of<T>(result), elements_of(scratch), 0,
+                       g.out_height};
+  const RunState state = stopwatch.state();
+  return stopwatch.time([&] { run_divided(state, g, first, second, chunks, work); });
+}
+
 }  // namespace
 
-Geometry geometry_of(const Convolution& pointwise, const Convolution& depthwise) {
-  return geometry_of(pointwise.type, pointwise.x, depthwise.y, *depthwise.op);
+Desc image_layout(const Convolution& pointwise, const Convolution& depthwise) {
+  return image_layout(geometry_of(pointwise, depthwise), pointwise.type, pointwise.x);
 }
 
-Desc image_layout(const Geometry& geometry, ElementType type, const Dims& dims) {
-  return geometry.channels_innermost ? depthwise::image_layout(dims)
-                                     : blocked_desc(dims, type, static_cast<int>(geometry.block));
+uint64_t time(const Convolution& pointwise, const Convolution& depthwise,
+              const Stopwatch& stopwatch) {
+  const Geometry g = geometry_of(pointwise, depthwise);
+  const auto images = static_cast<uint64_t>(pointwise.x[0]);
+  return images * (pointwise.type == ElementType::bf16 ? time_one<uint16_t>(g, stopwatch)
+                                                       : time_one<float>(g, stopwatch));
 }
 
-uint32_t parts_with_scratch(const Geometry& geometry, uint32_t chunks) {
-  return cpu::parts_with_scratch(chunks, geometry.scratch_floats() * sizeof(float));
-}
-
-template <class T>
-void run_divided(const RunState& state, const Geometry& geometry, const LayerOf<T>& pointwise,
-                 const Layer& depthwise, uint32_t chunks, const WorkOf<T>& work) noexcept {
-  const auto parts = static_cast<uint32_t>(std::min<size_t>(chunks, divided(geometry)));
-  run_parts(state, parts, [&](uint32_t number) {
-    separable::run(geometry, pointwise, depthwise, part_of(geometry, work, number, parts));
-  });
-}
-template void run_divided(const RunState&, const Geometry&, const Layer&, const Layer&, uint32_t,
-                          const Work&) noexcept;
-template void run_divided(const RunState&, const Geometry&, const Bf16Layer&, const Layer&,
-                          uint32_t, const Bf16Work&) noexcept;
-
-Result<bool> lower_with_postponed(Builder& builder, const Node& node) {
+Result<bool> lower(Builder& builder, const Node& node, const graph::Conv&) {
+  if (postpone(builder, node)) return true;
   const Node* const first = builder.postponed_maker(node.input(0));
   if (first == nullptr) return false;
   MILLRACE_RETURN_IF_ERROR(Lowering(builder, *first, node).lower());

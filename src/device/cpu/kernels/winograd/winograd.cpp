@@ -4,12 +4,16 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "base/process/topology.h"
+#include "device/cpu/kernels/bounds.h"
+#include "device/cpu/kernels/convolution/result.h"
 #include "device/cpu/kernels/kernels.h"
 #include "device/cpu/kernels/primitives.h"
+#include "device/cpu/kernels/winograd/loops.h"
 #include "device/cpu/steps/parts.h"
 #include "tensor/half.h"
 
@@ -54,6 +58,18 @@ double nanoseconds_of(const Geometry& g) {
          (g.filter_floats() > kLargeFilters ? filters / kFloatsPerNs : 0);
 }
 
+// Geometry of one image of the batch, with the tiles that the estimate finds faster.
+Geometry geometry_of(const Convolution& convolution) {
+  const Geometry large = geometry_with(convolution, kLargeTile);
+  const Geometry small = geometry_with(convolution, kSmallTile);
+  return nanoseconds_of(small) < nanoseconds_of(large) ? small : large;
+}
+
+// Number of parts, at most `chunks`, that an operator is divided into. Each has its own scratch.
+uint32_t parts_with_scratch(const Geometry& geometry, uint32_t chunks) {
+  return cpu::parts_with_scratch(chunks, geometry.scratch_floats() * sizeof(float));
+}
+
 // Into how many parts a step is divided, and how: by tiles, for each of which all filters are read,
 // or by channels of the result, for each of which all patches are made.
 struct Parts {
@@ -66,6 +82,22 @@ Parts parts_of(const Geometry& g, uint32_t chunks) {
   const bool by_panels = g.panels() >= chunks && g.filter_floats() > kLargeFilters;
   const size_t most = by_panels ? g.panels() : g.tiles();
   return {static_cast<uint32_t>(std::min<size_t>(chunks, most)), by_panels};
+}
+
+// Runs one image, with the lanes that help the job. `work` is all of it, and its scratch is that of
+// `chunks` parts.
+template <class Number>
+void run_divided(const RunState& state, const Geometry& geometry, const Finish& finish,
+                 uint32_t chunks, const Work<Number>& work) noexcept {
+  const Parts parts = parts_of(geometry, chunks);
+  run_parts(state, parts.count, [&](uint32_t number) {
+    Work<Number> part = work;
+    part.scratch += number * geometry.scratch_floats();
+    const Share share = share_of(parts.by_panels ? work.panels : work.tiles, number, parts.count);
+    (parts.by_panels ? part.first_panel : part.first_tile) = share.first;
+    (parts.by_panels ? part.panels : part.tiles) = share.count;
+    winograd::run(geometry, finish, part);
+  });
 }
 
 struct Buffers {
@@ -136,6 +168,32 @@ Desc floats(size_t count) {
   return plain_desc({static_cast<int64_t>(count)}, ElementType::f32);
 }
 
+// Operands of a step; images are in image_layout().
+struct Operands {
+  BufferId x = 0;
+  graph::ValueId weight = graph::kNoValue;  // a constant
+  std::optional<BufferId> bias;             // one number for each channel of y
+  BufferId y = 0;
+  bool adds = false;  // to what y holds
+};
+
+void add_step(Builder& builder, const Convolution& convolution, const Operands& operands,
+              const Bounds& bounds) {
+  const Geometry geometry = geometry_of(convolution);
+  const uint32_t chunks = parts_with_scratch(geometry, builder.chunks());
+  const ElementType type = convolution.type;
+  const BufferId filters = builder.arranged(operands.weight, arrangement_of(geometry, type));
+  const Operand scratch = builder.new_temporary(floats(geometry.scratch_floats() * chunks));
+  const Buffers buffers{operands.x, filters, operands.bias, operands.y, scratch.buffer};
+  const Finish finish{nullptr, operands.adds, bounds.least, bounds.most};
+  const auto add = [&]<class Number>(Number) {
+    builder.add("Conv", "millrace:winograd",
+                std::make_unique<WinogradStep<Number>>(geometry, from_dim(convolution.x[0]),
+                                                       buffers, finish, chunks));
+  };
+  type == ElementType::bf16 ? add(uint16_t{}) : add(float{});
+}
+
 bool computes_in(ElementType type) {
   return type == ElementType::f32 || (type == ElementType::bf16 && !topology().features.amx_bf16);
 }
@@ -166,49 +224,60 @@ Desc image_layout(const Dims& dims, ElementType type) {
   return blocked_desc(dims, type, channel_block());
 }
 
-Geometry geometry_of(const Convolution& convolution) {
-  const Geometry large = geometry_with(convolution, kLargeTile);
-  const Geometry small = geometry_with(convolution, kSmallTile);
-  return nanoseconds_of(small) < nanoseconds_of(large) ? small : large;
-}
-
-uint32_t parts_with_scratch(const Geometry& geometry, uint32_t chunks) {
-  return cpu::parts_with_scratch(chunks, geometry.scratch_floats() * sizeof(float));
-}
-
-template <class Number>
-void run_divided(const RunState& state, const Geometry& geometry, const Finish& finish,
-                 uint32_t chunks, const Work<Number>& work) noexcept {
-  const Parts parts = parts_of(geometry, chunks);
-  run_parts(state, parts.count, [&](uint32_t number) {
-    Work<Number> part = work;
-    part.scratch += number * geometry.scratch_floats();
-    const Share share = share_of(parts.by_panels ? work.panels : work.tiles, number, parts.count);
-    (parts.by_panels ? part.first_panel : part.first_tile) = share.first;
-    (parts.by_panels ? part.panels : part.tiles) = share.count;
-    winograd::run(geometry, finish, part);
-  });
-}
-template void run_divided(const RunState&, const Geometry&, const Finish&, uint32_t,
-                          const Work<float>&) noexcept;
-template void run_divided(const RunState&, const Geometry&, const Finish&, uint32_t,
-                          const Work<uint16_t>&) noexcept;
-
-void add_step(Builder& builder, const Convolution& convolution, const Operands& operands,
-              const Bounds& bounds) {
-  const Geometry geometry = geometry_of(convolution);
-  const uint32_t chunks = parts_with_scratch(geometry, builder.chunks());
-  const ElementType type = convolution.type;
-  const BufferId filters = builder.arranged(operands.weight, arrangement_of(geometry, type));
-  const Operand scratch = builder.new_temporary(floats(geometry.scratch_floats() * chunks));
-  const Buffers buffers{operands.x, filters, operands.bias, operands.y, scratch.buffer};
-  const Finish finish{nullptr, operands.adds, bounds.least, bounds.most};
-  const auto add = [&]<class Number>(Number) {
-    builder.add("Conv", "millrace:winograd",
-                std::make_unique<WinogradStep<Number>>(geometry, from_dim(convolution.x[0]),
-                                                       buffers, finish, chunks));
+uint64_t time(const Convolution& convolution, const Stopwatch& stopwatch) {
+  const Geometry g = geometry_of(convolution);
+  const uint32_t chunks = parts_with_scratch(g, stopwatch.threads());
+  const auto image_of_one = [&](Dims dims) {
+    dims[0] = 1;
+    return stopwatch.filled(image_layout(dims, convolution.type));
   };
-  type == ElementType::bf16 ? add(uint16_t{}) : add(float{});
+  const dnnl::memory image = image_of_one(convolution.x), result = image_of_one(convolution.y),
+                     filters = stopwatch.floats(g.filter_floats()),
+                     bias = stopwatch.floats(g.channels_out()),
+                     scratch = stopwatch.floats(g.scratch_floats() * chunks);
+  const Finish finish{elements_of(bias), convolution.has_residual, 0, 1};
+  const RunState state = stopwatch.state();
+  const auto time = [&]<class Number>(Number) {
+    const Work<Number> work{elements_of<Number>(image),
+                            elements_of(filters),
+                            elements_of<Number>(result),
+                            elements_of(scratch),
+                            0,
+                            g.tiles(),
+                            0,
+                            g.panels()};
+    return stopwatch.time([&] { run_divided(state, g, finish, chunks, work); });
+  };
+  const auto images = static_cast<uint64_t>(convolution.x[0]);
+  return images * (convolution.type == ElementType::bf16 ? time(uint16_t{}) : time(float{}));
+}
+
+Result<bool> lower(Builder& builder, const graph::Node& node, const graph::Conv& op) {
+  const Convolution convolution(builder.model().graph, node, op, builder.type());
+  if (builder.form() != Form::kWinograd || !builder.is_constant(node.input(1)) ||
+      !can_compute(convolution))
+    return false;
+  Operands operands;
+  operands.weight = node.input(1);
+  operands.adds = convolution.has_residual;
+  MILLRACE_ASSIGN_OR_RETURN(
+      const Operand x,
+      builder.in_layout(node.input(0), image_layout(convolution.x, convolution.type)));
+  if (const graph::ValueId id = node.input(2); id != graph::kNoValue) {
+    const Desc plain = plain_desc(convolution.bias, ElementType::f32);
+    MILLRACE_ASSIGN_OR_RETURN(const Operand bias, builder.packed(id, plain));
+    operands.bias = bias.buffer;
+  }
+  MILLRACE_ASSIGN_OR_RETURN(
+      const Operand y, make_result(builder, node, image_layout(convolution.y, convolution.type)));
+  operands.x = x.buffer;
+  operands.y = y.buffer;
+  // An activation comes behind PRelu.
+  const auto bounds = convolution.has_slope ? std::nullopt : bounds_of(op.activation);
+  add_step(builder, convolution, operands, bounds ? *bounds : *bounds_of(graph::Activation{}));
+  const FusedFunctions done{.prelu = false, .activation = bounds.has_value()};
+  MILLRACE_RETURN_IF_ERROR(add_functions(builder, node, convolution, done, y));
+  return true;
 }
 
 }  // namespace millrace::device::cpu::kernels::winograd

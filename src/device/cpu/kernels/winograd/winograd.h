@@ -1,12 +1,10 @@
 // Convolutions by Winograd's algorithm (loops.h) as steps of a program.
 #pragma once
 
-#include <optional>
-
+#include "base/status.h"
 #include "device/cpu/builder/builder.h"
-#include "device/cpu/kernels/bounds.h"
 #include "device/cpu/kernels/convolution/primitive.h"
-#include "device/cpu/kernels/winograd/loops.h"
+#include "device/cpu/steps/stopwatch.h"
 
 namespace millrace::device::cpu::kernels::winograd {
 
@@ -21,27 +19,8 @@ bool is_worthwhile(const Convolution& convolution);
 // The layout of its images.
 Desc image_layout(const Dims& dims, ElementType type);
 
-// Returns the geometry of one image of the batch, with the tiles that the estimate finds faster.
-// Requirement: can_compute().
-Geometry geometry_of(const Convolution& convolution);
-
-// Number of parts, at most `chunks`, that an operator is divided into. Each has its own scratch.
-uint32_t parts_with_scratch(const Geometry& geometry, uint32_t chunks);
-// Runs one image, with the lanes that help the job. `work` is all of it, and its scratch is that of
-// `chunks` parts. Number: float, or uint16_t.
-template <class Number>
-void run_divided(const RunState& state, const Geometry& geometry, const Finish& finish,
-                 uint32_t chunks, const Work<Number>& work) noexcept;
-
-// Operands of a step; images are in image_layout().
-struct Operands {
-  BufferId x = 0;
-  graph::ValueId weight = graph::kNoValue;  // a constant
-  std::optional<BufferId> bias;             // one number for each channel of y
-  BufferId y = 0;
-  bool adds = false;  // to what y holds
-};
-void add_step(Builder& builder, const Convolution& convolution, const Operands& operands,
-              const Bounds& bounds);
+// See Implementation. The Conv may have a residual operand, which is added to, and any activation.
+uint64_t time(const Convolution& convolution, const Stopwatch& stopwatch);
+Result<bool> lower(Builder& builder, const graph::Node& node, const graph::Conv& op);
 
 }  // namespace millrace::device::cpu::kernels::winograd

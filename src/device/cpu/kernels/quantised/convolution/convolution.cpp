@@ -47,15 +47,14 @@ class Lowering {
   // Whether there is a kernel of oneDNN, besides.
   bool can_lower() { return is_of_integers() && make_primitive(); }
 
-  // Requirement: can_lower() was true.
+  // By the first kernel that takes the convolution. Requirement: can_lower() was true.
   Status lower() {
-    if (!may_use_loops()) return lower_primitive();
-    const vnni::Convolution convolution = as_vnni();
-    const auto by_loops = [&](const auto& layer) {
-      return layer ? lower_loops(*layer, convolution) : lower_primitive();
-    };
-    return has_tiles(primitive_) ? by_loops(amx::layer_of(convolution, residual_rule()))
-                                 : by_loops(vnni::layer_of(convolution, residual_rule()));
+    for (const auto by_kernel : {&Lowering::lower_by_tiles, &Lowering::lower_by_dot_products,
+                                 &Lowering::lower_by_primitive}) {
+      MILLRACE_ASSIGN_OR_RETURN(const bool lowered, (this->*by_kernel)());
+      if (lowered) return {};
+    }
+    return internal_error("no kernel takes a quantised convolution that has a primitive");
   }
 
   // Whether this and `next`, which alone reads the result, are faster as one step of the device's
@@ -80,7 +79,25 @@ class Lowering {
   }
 
  private:
-  Status lower_primitive() {
+  // The kernels, in the order in which lower() tries them; false, with nothing added, where the
+  // convolution is not for it.
+  //
+  // Loops by AMX.
+  Result<bool> lower_by_tiles() {
+    if (!may_use_loops() || !has_tiles(primitive_)) return false;
+    const vnni::Convolution convolution = as_vnni();
+    return lower_by(amx::layer_of(convolution, residual_rule()), convolution);
+  }
+
+  // Loops by dot products of bytes (VNNI). Tiles multiply several times as fast.
+  Result<bool> lower_by_dot_products() {
+    if (!may_use_loops() || has_tiles(primitive_)) return false;
+    const vnni::Convolution convolution = as_vnni();
+    return lower_by(vnni::layer_of(convolution, residual_rule()), convolution);
+  }
+
+  // The primitive of oneDNN, which takes all.
+  Result<bool> lower_by_primitive() {
     MILLRACE_ASSIGN_OR_RETURN(const Operand x, source());
     const Operand weights = pack_weights();
     std::vector<Argument> arguments = {{DNNL_ARG_SRC, x}, {DNNL_ARG_WEIGHTS, weights}};
@@ -92,7 +109,7 @@ class Lowering {
     MILLRACE_ASSIGN_OR_RETURN(const Operand y, make_result());
     arguments.push_back({DNNL_ARG_DST, y});
     add_convolution(builder_, op_, {.whole = primitive_, .unbounded = {}}, std::move(arguments));
-    return {};
+    return true;
   }
 
   // The convolution for the device's own loops, whose results equal the primitive's bit for bit.
@@ -118,9 +135,10 @@ class Lowering {
     return vnni::ResidualRule{builder_.stored_type(residual_), residual_rule_, result_};
   }
 
-  // `layer`: of vnni, or of amx.
+  // `layer`: of vnni, or of amx, if there is one for the convolution.
   template <class Layer>
-  Status lower_loops(const Layer& layer, const vnni::Convolution& convolution) {
+  Result<bool> lower_by(const std::optional<Layer>& layer, const vnni::Convolution& convolution) {
+    if (!layer) return false;
     const Desc from = channels_last_desc(convolution.x, convolution.x_type);
     const Desc to = channels_last_desc(convolution.y, result_.type);
     MILLRACE_ASSIGN_OR_RETURN(const Operand x, builder_.stored_in(x_, from));
@@ -132,8 +150,8 @@ class Lowering {
       if (may_take_memory_of(other)) y = take_memory_of(other, to);
     }
     if (!y) y = new_result(builder_, y_, to);
-    add_step(builder_, layer, convolution, {x.buffer, y->buffer, residual});
-    return {};
+    add_step(builder_, *layer, convolution, {x.buffer, y->buffer, residual});
+    return true;
   }
 
   // Returns false if the operands are not such as integers can be computed with.

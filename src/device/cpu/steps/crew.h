@@ -12,7 +12,7 @@
 #include "device/cpu/dnnl/traits.h"
 #include "queue/requests/run_control.h"
 
-namespace millrace::device::cpu::plan {
+namespace millrace::device::cpu {
 
 class Crew {
  public:
@@ -42,4 +42,4 @@ class Crew {
   uint32_t threads_ = 1;
 };
 
-}  // namespace millrace::device::cpu::plan
+}  // namespace millrace::device::cpu

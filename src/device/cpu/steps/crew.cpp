@@ -1,4 +1,4 @@
-#include "device/cpu/plan/crew.h"
+#include "device/cpu/steps/crew.h"
 
 #include <stop_token>
 #include <system_error>
@@ -7,7 +7,7 @@
 
 #include "queue/lanes/team.h"
 
-namespace millrace::device::cpu::plan {
+namespace millrace::device::cpu {
 
 // They look for chunks all the time, as lanes do between the operators of a job.
 class Crew::Helpers {
@@ -54,4 +54,4 @@ void Crew::set(uint32_t threads) {
   openmp_->set(threads);
 }
 
-}  // namespace millrace::device::cpu::plan
+}  // namespace millrace::device::cpu

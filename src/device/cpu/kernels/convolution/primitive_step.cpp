@@ -1,18 +1,14 @@
-// Conv, with its fused residual sum and activation.
+#include "device/cpu/kernels/convolution/primitive_step.h"
+
 #include <utility>
 #include <vector>
 
 #include "device/cpu/kernels/careful_step.h"
 #include "device/cpu/kernels/convolution/bands.h"
 #include "device/cpu/kernels/convolution/primitive.h"
-#include "device/cpu/kernels/depthwise/depthwise.h"
-#include "device/cpu/kernels/few_channels/few_channels.h"
+#include "device/cpu/kernels/convolution/result.h"
 #include "device/cpu/kernels/kernels.h"
-#include "device/cpu/kernels/plane/plane.h"
 #include "device/cpu/kernels/primitives.h"
-#include "device/cpu/kernels/separable/pairs.h"
-#include "device/cpu/kernels/separable/separable.h"
-#include "device/cpu/kernels/winograd/winograd.h"
 
 namespace millrace::device::cpu::kernels {
 namespace {
@@ -31,24 +27,24 @@ class Lowering {
  public:
   Lowering(Builder& builder, const Node& node, const graph::Conv& op)
       : builder_(builder),
+        node_(node),
         op_(op),
         convolution_(builder.model().graph, node, op, builder.type()),
         x_(node.input(0)),
         weight_(node.input(1)),
         bias_(node.input(2)),
         residual_(node.input(3)),
-        slope_(node.input(4)),
-        y_(node.outputs[0]) {}
+        slope_(node.input(4)) {}
 
-  Status lower() {
-    const bool by_winograd = builder_.form() == Form::kWinograd && builder_.is_constant(weight_) &&
-                             winograd::can_compute(convolution_);
-    return by_winograd ? lower_winograd() : lower_primitive();
+  // False where oneDNN has no primitive.
+  Result<bool> lower() {
+    if (!choose_primitive()) return false;
+    MILLRACE_RETURN_IF_ERROR(add_step());
+    return true;
   }
 
  private:
-  Status lower_primitive() {
-    MILLRACE_RETURN_IF_ERROR(choose_primitive());
+  Status add_step() {
     MILLRACE_ASSIGN_OR_RETURN(const Operand x, builder_.in_layout(x_, primitive_.src_desc()));
     MILLRACE_ASSIGN_OR_RETURN(const Operand weights,
                               builder_.packed(weight_, primitive_.weights_desc()));
@@ -62,40 +58,16 @@ class Lowering {
                                 builder_.packed(slope_, slope_desc(convolution_)));
       arguments.push_back({prelu_argument(convolution_), slope});
     }
-    MILLRACE_ASSIGN_OR_RETURN(const Operand y, make_result(primitive_.dst_desc()));
+    MILLRACE_ASSIGN_OR_RETURN(const Operand y, make_result(builder_, node_, primitive_.dst_desc()));
     arguments.push_back({DNNL_ARG_DST, y});
     add_convolution(builder_, op_, {primitive_, unbounded_, residual_ != kNoValue},
                     std::move(arguments));
-    return finish(y);
-  }
-
-  Status lower_winograd() {
-    winograd::Operands operands;
-    operands.weight = weight_;
-    operands.adds = residual_ != kNoValue;
-    MILLRACE_ASSIGN_OR_RETURN(
-        const Operand x,
-        builder_.in_layout(x_, winograd::image_layout(convolution_.x, convolution_.type)));
-    if (bias_ != kNoValue) {
-      const Desc plain = plain_desc(convolution_.bias, ElementType::f32);
-      MILLRACE_ASSIGN_OR_RETURN(const Operand bias, builder_.packed(bias_, plain));
-      operands.bias = bias.buffer;
-    }
-    MILLRACE_ASSIGN_OR_RETURN(
-        const Operand y, make_result(winograd::image_layout(convolution_.y, convolution_.type)));
-    operands.x = x.buffer;
-    operands.y = y.buffer;
-    // An activation comes behind PRelu.
-    const auto bounds = slope_ == kNoValue ? bounds_of(op_.activation) : std::nullopt;
-    made_.activation = bounds.has_value();
-    winograd::add_step(builder_, convolution_, operands,
-                       bounds ? *bounds : *bounds_of(graph::Activation{}));
-    return finish(y);
+    return add_functions(builder_, node_, convolution_, made_, y);
   }
 
   // The form of the plan, or the usual one in place of those of our own, then the others, and only
   // then steps of their own for functions.
-  Status choose_primitive() {
+  bool choose_primitive() {
     const FusedFunctions all{slope_ != kNoValue, can_fuse_activation(op_)};
     std::vector<Attempt> attempts;
     const Form form = is_own(builder_.form()) ? usual_form(builder_.type()) : builder_.form();
@@ -103,12 +75,12 @@ class Lowering {
       for (const Form each : {form, Form::kBlocked, Form::kLibrary})
         attempts.push_back({each, fused});
     const auto choice = choose(attempts, [&](const Attempt& attempt) { return make(attempt); });
-    if (!choice) return unsupported("oneDNN has no convolution of this shape");
+    if (!choice) return false;
     primitive_ = choice->primitive;
     made_ = choice->option.fused;
     if (needs_unbounded(made_))
       unbounded_ = make_unbounded(convolution_, made_, primitive_, builder_.engine());
-    return {};
+    return true;
   }
 
   bool needs_unbounded(const FusedFunctions& fused) const {
@@ -127,33 +99,11 @@ class Lowering {
     return unbounded.get(true) == nullptr ? PrimitiveDesc() : made;
   }
 
-  // The memory of the result: with a residual, that of the residual, to which the step adds.
-  Result<Operand> make_result(const Desc& desc) {
-    if (residual_ == kNoValue) return builder_.new_result(y_, desc);
-    MILLRACE_ASSIGN_OR_RETURN(const Operand residual, builder_.current(residual_));
-    if (residual.desc == desc && builder_.may_overwrite(residual_, residual)) {
-      builder_.set_result(y_, residual);
-      return residual;
-    }
-    const Operand y = builder_.new_result(y_, desc);
-    builder_.add_reorder(y_, residual, y);
-    return y;
-  }
-
-  Status finish(const Operand& y) {
-    if (slope_ != kNoValue && !made_.prelu) {
-      MILLRACE_ASSIGN_OR_RETURN(const Operand slope,
-                                builder_.packed(slope_, slope_desc(convolution_)));
-      MILLRACE_RETURN_IF_ERROR(add_prelu(builder_, y, slope, y));
-    }
-    if (op_.activation.kind == graph::UnaryKind::kIdentity || made_.activation) return {};
-    return add_unary(builder_, op_.activation, y, y);
-  }
-
   Builder& builder_;
+  const Node& node_;
   const graph::Conv& op_;
   const Convolution convolution_;
-  const ValueId x_, weight_, bias_, residual_, slope_, y_;
+  const ValueId x_, weight_, bias_, residual_, slope_;
   FusedFunctions made_;  // what the step of the convolution does
   PrimitiveDesc primitive_;
   std::optional<PrimitiveDesc> unbounded_;  // present if primitive_ loses NaNs
@@ -161,16 +111,7 @@ class Lowering {
 
 }  // namespace
 
-Status lower(Builder& builder, const Node& node, const graph::Conv& op) {
-  if (separable::postpone(builder, node)) return {};
-  MILLRACE_ASSIGN_OR_RETURN(const bool lowered, separable::lower_with_postponed(builder, node));
-  if (lowered) return {};
-  MILLRACE_ASSIGN_OR_RETURN(const bool is_depthwise, depthwise::lower(builder, node, op));
-  if (is_depthwise) return {};
-  MILLRACE_ASSIGN_OR_RETURN(const bool is_of_plane, plane::lower(builder, node, op));
-  if (is_of_plane) return {};
-  MILLRACE_ASSIGN_OR_RETURN(const bool is_of_picture, few_channels::lower(builder, node, op));
-  if (is_of_picture) return {};
+Result<bool> lower_by_primitive(Builder& builder, const Node& node, const graph::Conv& op) {
   return Lowering(builder, node, op).lower();
 }
 
