@@ -7,7 +7,6 @@
 #include "device/cpu/dnnl/defects.h"
 #include "device/cpu/dnnl/layout.h"
 #include "device/cpu/dnnl/primitives.h"
-#include "device/cpu/dnnl/reorder.h"
 #include "device/cpu/dnnl/traits.h"
 
 namespace millrace::device::cpu {
@@ -129,7 +128,6 @@ class Choice {
     const std::string_view name = description.impl_info_str();
     if (!may_be_brgemm_ && is_brgemm(name)) return false;
     if (is_replacement && is_of_bytes_ && !adds_bytes_exactly(name)) return false;
-    if (!can_be_filled(description.weights_desc())) return false;
     return !may_be_impossible_ || can_be_made(description);
   }
 

@@ -48,6 +48,14 @@ bool have_gaps(const Desc& desc) {
   return !is_dense(from_first_element(desc));
 }
 
+// Whether oneDNN's reorder loses elements beside the padding of a layout to which it adds sums,
+// which are right: another reorder cannot make those.
+bool loses_elements_beside_sums(const Desc& to) {
+  if (kReordersEveryLayout) return false;
+  const auto target = layout_of(to);
+  return target && target->padded_dims != target->dims && !has_elements_only(to, *target);
+}
+
 }  // namespace
 
 bool reorders_rightly(const Desc& from, const Desc& to) {
@@ -55,12 +63,6 @@ bool reorders_rightly(const Desc& from, const Desc& to) {
   const auto source = layout_of(from), target = layout_of(to);
   if (!source || !target || !has_elements_only(to, *target)) return true;
   return target->padded_dims == target->dims && !(have_gaps(to) && lie_alike(from, to));
-}
-
-bool can_be_filled(const Desc& to) {
-  if (kReordersEveryLayout) return true;
-  const auto target = layout_of(to);
-  return !target || target->padded_dims == target->dims || has_elements_only(to, *target);
 }
 
 LayoutCopy::LayoutCopy(const Desc& from, const Desc& to)
@@ -145,6 +147,9 @@ void reorder(const dnnl::engine& engine, const dnnl::stream& stream, const Desc&
   dnnl::memory source(from, engine, const_cast<void*>(elements));
   dnnl::memory target(to, engine, data);
   dnnl::reorder(source, target).execute(const_cast<dnnl::stream&>(stream), source, target);
+  if (loses_elements_beside_sums(to))
+    LayoutCopy(from, to).run(static_cast<const std::byte*>(elements),
+                             static_cast<std::byte*>(data));
 }
 
 }  // namespace millrace::device::cpu

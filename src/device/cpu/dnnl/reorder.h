@@ -12,10 +12,6 @@ namespace millrace::device::cpu {
 // Whether oneDNN's reorder gives all elements (see defects.h).
 bool reorders_rightly(const Desc& from, const Desc& to);
 
-// Whether constants can be brought to the layout: not to one with padding, with 3.7.2, if oneDNN
-// adds elements behind those of the tensor, such as sums of weights, which only its reorder knows.
-bool can_be_filled(const Desc& to);
-
 // Copies a tensor, element by element, to another layout, and fills its padding with zeros.
 class LayoutCopy {
  public:
@@ -42,7 +38,8 @@ class LayoutCopy {
   size_t element_size_;
 };
 
-// Reorders elements that are in memory now. May throw dnnl::error and std::bad_alloc.
+// Reorders elements that are in memory now. Where oneDNN adds sums of weights behind them, both
+// have the same type. May throw dnnl::error and std::bad_alloc.
 void reorder(const dnnl::engine& engine, const dnnl::stream& stream, const Desc& from,
              const void* elements, const Desc& to, void* data);
 
