@@ -7,6 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "source_dir.h"
 #include "tests/support/temporary_directory.h"
 
 namespace millrace::bench {

@@ -10,6 +10,7 @@
 #include "bench/vart/host_stage.h"
 #include "bench/vart/loaded_model.h"
 #include "bench/vart/zero_copy.h"
+#include "source_dir.h"
 
 int main(int argc, char** argv) {
   try {

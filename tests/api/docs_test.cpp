@@ -5,6 +5,7 @@
 #include <iterator>
 #include <string>
 
+#include "source_dir.h"
 #include "tests/support/subprocess.h"
 #include "tests/support/temporary_directory.h"
 

@@ -1,4 +1,5 @@
 #include "base/settings/variables.h"
+#include "source_dir.h"
 
 #include <gmock/gmock.h>
 

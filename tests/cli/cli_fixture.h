@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "source_dir.h"
 #include "tests/support/subprocess.h"
 #include "tests/support/temporary_directory.h"
 

@@ -10,6 +10,7 @@
 
 #include "base/process/topology.h"
 #include "io/npy.h"
+#include "source_dir.h"
 #include "tests/e2e/pipeline.h"
 
 namespace millrace::test {

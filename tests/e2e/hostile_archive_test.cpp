@@ -9,6 +9,7 @@
 #include "device/registry.h"
 #include "graph/archive/codec.h"
 #include "model/archive.h"
+#include "source_dir.h"
 #include "tests/e2e/pipeline.h"
 #include "tests/support/address_checks.h"
 #include "tests/support/archive_mutation.h"

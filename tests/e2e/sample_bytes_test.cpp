@@ -14,6 +14,7 @@
 #include "io/file.h"
 #include "io/npy.h"
 #include "model/archive_writer.h"
+#include "source_dir.h"
 #include "tensor/conversion/conversion.h"
 #include "tests/support/subprocess.h"
 #include "tests/support/temporary_directory.h"

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "source_dir.h"
 #include "tests/support/page_text.h"
 
 namespace millrace::test {

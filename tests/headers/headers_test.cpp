@@ -2,6 +2,7 @@
 #include <fstream>
 #include <tuple>
 
+#include "source_dir.h"
 #include "tests/headers/compilers.h"
 #include "tests/support/temporary_directory.h"
 

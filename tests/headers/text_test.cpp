@@ -5,6 +5,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "source_dir.h"
 #include "tests/headers/compilers.h"
 #include "tests/support/temporary_directory.h"
 

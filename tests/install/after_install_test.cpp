@@ -1,4 +1,5 @@
 // The command that `make install` prints at the end makes the installation known to a shell.
+#include "source_dir.h"
 #include "tests/headers/compilers.h"
 #include "tests/install/client_build.h"
 

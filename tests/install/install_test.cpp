@@ -1,4 +1,5 @@
 // An out-of-tree program builds against the installation in three ways, and runs on it.
+#include "source_dir.h"
 #include "tests/headers/compilers.h"
 #include "tests/install/client_build.h"
 

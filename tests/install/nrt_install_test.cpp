@@ -1,5 +1,6 @@
 // Out-of-tree C programs, the samples among them, build against the installed NRT API in every
 // supported way, find it at run time, and run on it.
+#include "source_dir.h"
 #include "tests/headers/compilers.h"
 #include "tests/install/client_build.h"
 

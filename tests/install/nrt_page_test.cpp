@@ -2,6 +2,7 @@
 #include <regex>
 #include <sstream>
 
+#include "source_dir.h"
 #include "tests/headers/compilers.h"
 #include "tests/install/client_build.h"
 #include "tests/support/page_text.h"

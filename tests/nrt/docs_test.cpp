@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "source_dir.h"
 #include "tests/support/page_text.h"
 #include "tests/support/subprocess.h"
 

@@ -10,6 +10,7 @@
 #include <sstream>
 #include <string>
 
+#include "source_dir.h"
 #include "tests/support/subprocess.h"
 
 namespace millrace::test {

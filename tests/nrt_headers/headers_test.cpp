@@ -10,6 +10,7 @@
 #include <set>
 #include <tuple>
 
+#include "source_dir.h"
 #include "tests/headers/compilers.h"
 #include "tests/support/temporary_directory.h"
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "io/file.h"
+#include "source_dir.h"
 #include "tests/support/subprocess.h"
 #include "tests/support/temporary_directory.h"
 

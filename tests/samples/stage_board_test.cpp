@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "source_dir.h"
 #include "tests/samples/face_network.h"
 #include "tests/support/subprocess.h"
 #include "tests/support/temporary_directory.h"

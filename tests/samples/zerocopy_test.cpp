@@ -5,6 +5,7 @@
 #include <cstring>
 #include <optional>
 
+#include "source_dir.h"
 #include "tests/support/subprocess.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/test_models.h"

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "source_dir.h"
+
 namespace millrace::test {
 
 // The path of `file` ("models/mnist-8.onnx", "manifest.json") in the folder that the environment

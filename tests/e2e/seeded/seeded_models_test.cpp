@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "io/file.h"
+#include "source_dir.h"
 #include "tests/e2e/pipeline.h"
 #include "tests/e2e/seeded/seeded_model.h"
 #include "tests/support/temporary_directory.h"
