@@ -14,10 +14,11 @@ endfunction()
 
 millrace_add_precompiled(millrace_precompiled standard.h fmt::fmt)
 millrace_add_precompiled(millrace_precompiled_hot standard.h fmt::fmt millrace_hot_settings)
+millrace_add_precompiled(millrace_precompiled_loops standard.h fmt::fmt millrace_loop_settings)
 
-# millrace_precompile(TARGET [HOT|OWN])
+# millrace_precompile(TARGET [HOT|LOOPS|OWN])
 # Sources of TARGET see the standard headers precompiled: HOT for a target with
-# millrace_hot_settings, OWN with a copy for this target alone, because its options differ from both
+# millrace_hot_settings, LOOPS for one with millrace_loop_settings, OWN with a copy for this target alone, because its options differ from both
 # (its visibility, say). A copy pays from about five sources on, counting a group as one.
 function(millrace_precompile target)
   if("OWN" IN_LIST ARGN)
@@ -25,6 +26,8 @@ function(millrace_precompile target)
       ${PROJECT_SOURCE_DIR}/cmake/precompiled/standard.h)
   elseif("HOT" IN_LIST ARGN)
     target_precompile_headers(${target} REUSE_FROM millrace_precompiled_hot)
+  elseif("LOOPS" IN_LIST ARGN)
+    target_precompile_headers(${target} REUSE_FROM millrace_precompiled_loops)
   else()
     target_precompile_headers(${target} REUSE_FROM millrace_precompiled)
   endif()
