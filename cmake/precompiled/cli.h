@@ -1,0 +1,7 @@
+// The headers that most sources of src/cli include, parsed once (see MillracePrecompiled.cmake).
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/session.h"
+#include "standard.h"

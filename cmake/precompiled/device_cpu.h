@@ -1,0 +1,6 @@
+// The headers that most sources of src/device/cpu include, parsed once (see
+// MillracePrecompiled.cmake): with the builder, they take longer than the sources themselves.
+#pragma once
+
+#include "device/cpu/kernels/kernels.h"
+#include "standard.h"
