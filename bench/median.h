@@ -1,4 +1,4 @@
-// The median of what a benchmark has measured.
+// median(): the median of measured values.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,8 @@
 
 namespace millrace::bench {
 
-// The median; of an even number of values the larger one in the middle. There must be one at least.
+// Returns the median; for an even number of values, the larger of the two in the middle.
+// Requirement: there is at least one value.
 inline double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::ranges::nth_element(values, middle);

@@ -1,5 +1,5 @@
-// Measures how the time and peak memory of compiling and decoding grow with a model: for n, 2n and
-// 4n of everything that a file may have many of.
+// Measures how the time and peak memory of compiling and decoding grow with the size of a model:
+// with n, 2n and 4n of each kind of element that a file may contain many times.
 //
 //   build/release/bench/compile_bench [n]
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ struct Cost {
   long kibibytes = 0;
 };
 
-// Runs in a process of its own, whose peak of memory is the peak for this model.
+// Compiles and decodes the model in a child process, whose peak memory is then that of this model.
 Cost cost_of(const LargeModel& model, size_t size) {
   const auto begin = std::chrono::steady_clock::now();
   const pid_t child = fork();

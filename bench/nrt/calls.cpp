@@ -1,3 +1,5 @@
+// Schedules requests in bursts and times each burst, so that the time of the clock is negligible.
+// Threads of the runtime run on another core than the caller.
 #include "bench/nrt/calls.h"
 
 #include <benchmark/benchmark.h>
@@ -22,7 +24,7 @@ const Face::Variables kNullDevice = {{"MILLRACE_DEVICE", "null"},
 const Face::Variables kGatedDevice = {{"MILLRACE_DEVICE", "faulty-null"},
                                       {"MILLRACE_NRT_COMPUTE_DEPTH", "4096"}};
 
-// A runtime whose threads stay off the core of the caller.
+// A runtime whose threads run on another core than the caller.
 struct Fixture {
   explicit Fixture(const Face::Variables& environment)
       : face(placement.elsewhere(
@@ -59,8 +61,8 @@ struct Fixture {
   NRT_STATUS ret = NRT_SUCCESS;
 };
 
-// Times bursts of calls, and reports their median beside the mean: on a machine that is busy with
-// other work some bursts are interrupted, and they dominate the mean.
+// Times bursts of calls, and reports their median in addition to the mean: on a machine that is
+// busy with other work some bursts are interrupted, and they dominate the mean.
 class Bursts {
  public:
   explicit Bursts(benchmark::State& state) : state_(state) {}
@@ -72,7 +74,7 @@ class Bursts {
   Bursts& operator=(const Bursts&) = delete;
 
   bool go_on() { return state_.KeepRunningBatch(kBurst); }
-  // Returns what the last call does.
+  // Times one burst, and returns the result of its last call.
   template <class Schedule>
   nrta_seq_t run(Schedule&& schedule) {
     nrta_seq_t sequence = 0;
@@ -95,7 +97,8 @@ void execute_schedule(benchmark::State& state) {
   while (bursts.go_on()) Fixture::await(bursts.run([&] { return fixture.schedule(); }));
 }
 
-// The lane is busy while the calls are timed, as in a pipeline.
+// Holds the lane at the gate of a fault plan while the calls are timed, so it is busy, as in a
+// pipeline.
 void execute_schedule_behind_another(benchmark::State& state) {
   Fixture fixture(kGatedDevice);
   const auto device = device::open_device("faulty-null");

@@ -1,9 +1,9 @@
-// Measures the cost of single calls of the NRT face to the thread that makes them.
+// Measures the time of single calls of the NRT face on the calling thread.
 #pragma once
 
 namespace millrace::bench {
 
-// Registers the benchmarks; each has a runtime of its own on the null device.
+// Registers the benchmarks; each initialises a runtime of its own on the null device.
 void register_calls();
 
 }  // namespace millrace::bench

@@ -1,4 +1,4 @@
-// The NRT objects that a benchmark needs: a runtime, a model on it, and tensors for an execution.
+// The NRT objects that a benchmark needs: a runtime, a loaded model, and tensors for an execution.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@ namespace millrace::bench {
 // Throws std::runtime_error with the name of the call unless it succeeded.
 void expect_success(NRT_STATUS status, const char* call);
 
-// The runtime from nrt_init to nrt_close, with one core and these environment variables, and a
-// loaded model with one input and one output.
+// A runtime, from nrt_init to nrt_close, with one core (unless the variables say otherwise) and
+// these environment variables, and a loaded model with one input and one output.
 class Face {
  public:
   using Variables = std::vector<std::pair<std::string, std::string>>;
@@ -35,7 +35,7 @@ class Face {
   nrt_tensor_info_array_t* info_ = nullptr;
 };
 
-// The tensors of one execution, in their sets, with host buffers.
+// The tensors of one execution, in tensor sets, with host buffers.
 class Slot {
  public:
   explicit Slot(const Face& face);
@@ -47,11 +47,11 @@ class Slot {
   nrt_tensor_t* output = nullptr;
   nrt_tensor_set_t* inputs = nullptr;
   nrt_tensor_set_t* outputs = nullptr;
-  std::vector<std::byte> from, to;  // as large as input and output
+  std::vector<std::byte> from, to;  // host buffers of the sizes of input and output
 };
 
-// `operations` times Tanh over [1, elements] FLOAT32: time that grows with both, and tensors whose
-// transfers take time.
+// Returns a model of `operations` Tanh operators in sequence on a FLOAT32 tensor [1, elements]. Its
+// execution time grows with both, the time of transfers with `elements`.
 graph::CompiledModel tanh_model(uint32_t elements, int operations);
 
 }  // namespace millrace::bench

@@ -1,11 +1,11 @@
-// The NRT face: what calls cost, and what overlapping transfers with execution gains.
+// Measures the NRT face: the time of calls, and the gain of overlapping transfers with execution.
 //
-//   nrt_bench [calls|loops] [--benchmark_...]     both where neither is named
+//   nrt_bench [calls|loops] [--benchmark_...]     both by default
 //
-// The calls run on the null device. The loops write, execute and read, where a write and a read
-// take a third of an execution each; once with delays that the faulty device injects, once with
-// large tensors and a model that really computes. A COMPUTE unit has one request running at a time,
-// so execution is on one core.
+// The calls run on the null device. The loops write, execute and read; a write and a read each take
+// a third of the time of an execution. They run once with delays that the faulty device injects,
+// and once with large tensors and a model that computes. A COMPUTE unit runs one request at a time,
+// so execution uses one core.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
@@ -25,7 +25,7 @@ constexpr int kRounds = 5;
 
 void report_loops(const char* title, const Face& face, int items) {
   const Slots slots = make_slots(face, 8);
-  run_one_in_flight(face, *slots[0], 2);  // makes contexts and units
+  run_one_in_flight(face, *slots[0], 2);  // warms up: creates contexts and units
   const StageTimes stages = measure_stages(face, *slots[0]);
   fmt::print("\n{}: write {:.2f} ms, execute {:.2f} ms, read {:.2f} ms\n", title, stages.write,
              stages.execute, stages.read);
@@ -52,7 +52,7 @@ void report_injected_delays() {
   report_loops("injected delays", face, 30);
 }
 
-// How many operations take three times as long as a write.
+// Returns the number of operations that take three times as long as a transfer.
 int balanced_operations(uint32_t elements) {
   constexpr int kSample = 4;
   const Face face({}, tanh_model(elements, kSample));

@@ -1,3 +1,6 @@
+// The stages run on three units: writes and reads on two TENSOR_OP queues, executions on the
+// COMPUTE queue. An event loop on one eventfd moves each item to its next stage when a request
+// completes.
 #include "bench/nrt/pipeline.h"
 
 #include <sys/eventfd.h>
@@ -49,7 +52,7 @@ nrta_seq_t schedule(const Face& face, Slot& slot, int stage, NRT_STATUS* ret) {
   return id;
 }
 
-// One event fd for all units: any completion wakes the loop.
+// One eventfd for all units: any completion wakes the loop.
 class Events {
  public:
   Events() : fd_(eventfd(0, EFD_CLOEXEC)) {
@@ -87,7 +90,7 @@ void run_stage(const Face& face, Slot& slot, int stage, const Events& events) {
   expect_success(ret, "a request");
 }
 
-// How far the item in a slot is.
+// The progress of the item in a slot.
 struct ItemState {
   int stage = kStages;  // kStages: the slot has no item
   nrta_seq_t id = 0;
@@ -129,7 +132,7 @@ double run_overlapped(const Face& face, const Slots& slots, int items) {
   const Events events;
   std::vector<ItemState> states(slots.size());
   int started = 0, finished = 0;
-  // Takes the item of a slot one stage further and returns true, or returns false if it must wait.
+  // Moves the item of a slot to its next stage and returns true, or returns false if it must wait.
   const auto advance = [&](size_t at) {
     ItemState& item = states[at];
     if (item.stage == kStages) {

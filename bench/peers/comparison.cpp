@@ -13,10 +13,10 @@
 namespace millrace::bench {
 namespace {
 
-// Milliseconds per frame of a block of runs.
+// Runs a block and returns the milliseconds per frame.
 using Block = std::function<Result<double>()>;
 
-// In each round our block goes first.
+// Alternates blocks of both sides. In each round Millrace's block runs first.
 Result<ComparisonRow> alternate(const std::string& what, uint32_t rounds, const Block& theirs,
                                 const Block& ours) {
   std::vector<double> their_times, our_times, ratios;
@@ -37,7 +37,8 @@ Result<ComparisonRow> alternate(const std::string& what, uint32_t rounds, const 
   return row;
 }
 
-// The requests arrive at other times in each round, and at the same ones for both sides.
+// Compares the 99th percentiles of the latency. The random arrival times differ from round to
+// round, and are the same for both sides.
 Result<ComparisonRow> compare_servers(const MillraceSide& ours, OrtSide& theirs,
                                       const ComparisonPlan& plan, double per_second,
                                       const std::string& what) {

@@ -1,5 +1,6 @@
-// A comparison of Millrace and ONNX Runtime on one model. Blocks of runs alternate in one process,
-// so that both see the same machine, and the ratio is taken round by round.
+// compare(): compares Millrace and ONNX Runtime on one model. Blocks of runs of both alternate in
+// one process, so that changes of the machine's speed affect both alike; the ratio is computed for
+// each round.
 #pragma once
 
 #include <cstdint>
@@ -15,21 +16,22 @@ namespace millrace::bench {
 struct ComparisonPlan {
   cli::CompileFlags flags;
   std::vector<uint32_t> threads = {1};
-  bool throughput = false;  // besides the latency, with each number of threads but one
-  // Then also the latency of requests that arrive at random, at these percentages of our
-  // throughput.
+  bool throughput = false;  // also measure the throughput, for more than one thread
+  // With `throughput`, also measure the latency of requests that arrive at random, at these
+  // percentages of Millrace's throughput.
   std::vector<uint32_t> server_percent;
   uint32_t rounds = 5;
-  double seconds = 0.5;         // of a block of runs
-  double server_seconds = 2.0;  // of a block of arrivals, whose 99th percentile needs many
+  double seconds = 0.5;         // duration of a block of runs
+  double server_seconds = 2.0;  // duration of a block of arrivals; a 99th percentile needs many
 };
 
 struct ComparisonRow {
   std::string what;  // "latency, 2 threads"
-  // Medians over the rounds: milliseconds per frame or, of requests that arrive at random, the 99th
-  // percentile of their latencies; and the ratio of theirs to ours.
+  // Medians over the rounds, of ONNX Runtime (theirs) and Millrace (ours): milliseconds per frame
+  // or, for requests that arrive at random, the 99th percentile of the latency; and the ratio
+  // theirs / ours.
   double theirs_ms = 0, ours_ms = 0, ratio = 0;
-  // The largest difference of an output, by its largest magnitude.
+  // The largest difference of outputs, relative to the largest magnitude of the output.
   double difference = 0;
 };
 

@@ -31,7 +31,8 @@ Result<MillraceSide> MillraceSide::create(const std::string& onnx, const cli::Co
                             cli::load_model(onnx, flags, "cpu", 0, {.lanes = threads}));
   const graph::CompiledModel& model = side.loaded_.program->model();
   if (model.network != nullptr)
-    return Status(StatusCode::kUnsupported, "its shapes are open: see --input-shape");
+    return Status(StatusCode::kUnsupported,
+                  "the model has open dimensions: fix them with --input-shape");
   const uint32_t most_in_flight = cli::default_in_flight(cli::Scenario::kServer, threads);
   while (side.slots_.size() < most_in_flight) {
     MILLRACE_ASSIGN_OR_RETURN(

@@ -1,4 +1,5 @@
-// MillraceSide: a model on the CPU device, with inputs that both sides of a comparison read.
+// MillraceSide: Millrace's side of a comparison: a model on the CPU device, with inputs that both
+// sides read. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -17,31 +18,31 @@ namespace millrace::bench {
 
 // The result of serving requests that arrive at random.
 struct Served {
-  std::vector<int64_t> arrivals_ns;  // since the start
-  double p99_ms = 0;                 // of the times from an arrival to its completion
+  std::vector<int64_t> arrivals_ns;  // nanoseconds since the start
+  double p99_ms = 0;                 // 99th percentile of the times from arrival to completion
 };
 
 class MillraceSide {
  public:
-  // Compiles and loads the model for `threads` lanes, with jobs of a frame of random numbers. Fails
-  // as the compiler and the device do, and with kUnsupported for models whose shapes jobs settle.
+  // Compiles and loads the model for `threads` lanes, with random inputs for jobs of one frame.
+  // Fails with the errors of the compiler and the device, and with kUnsupported for dynamic shapes.
   static Result<MillraceSide> create(const std::string& onnx, const cli::CompileFlags& flags,
                                      uint32_t threads);
 
-  // Milliseconds per frame for so long: the median of jobs that run alone, or of the throughput
-  // with two jobs in flight for each lane.
+  // Run jobs for `seconds` and return the milliseconds per frame: latency_ms() the median of jobs
+  // that run alone, throughput_ms() the mean with several jobs in flight for each lane.
   Result<double> latency_ms(double seconds) const;
   Result<double> throughput_ms(double seconds) const;
 
-  // Serves jobs that arrive as `load` says for so long.
+  // Serves jobs that arrive at random, as `load` specifies, for `seconds`.
   Result<Served> serve(const cli::ServerLoad& load, double seconds) const;
 
-  // The inputs of the first job, and outputs of the same form elsewhere, which have memory of
-  // `memory`.
+  // Return the inputs of the first job, and output tensors for the other side, whose memory is
+  // added to `memory`.
   std::vector<OrtTensor> inputs() const;
   std::vector<OrtTensor> outputs_in(std::vector<std::vector<std::byte>>& memory) const;
-  // The largest difference of those from the first job's FLOAT32 outputs, by the largest magnitude
-  // of each; 0 where there are no such outputs.
+  // Returns the largest difference between these outputs and the first job's FLOAT32 outputs,
+  // relative to the largest magnitude of each; 0 if there are no FLOAT32 outputs.
   double difference_from(const std::vector<OrtTensor>& outputs) const;
 
  private:
@@ -50,7 +51,7 @@ class MillraceSide {
   cli::LoadedModel loaded_;
   uint32_t threads_ = 0;
   std::vector<cli::JobBuffers> slots_;
-  std::unique_ptr<runtime::Session> session_;  // ends before the memory of its jobs
+  std::unique_ptr<runtime::Session> session_;  // destroyed before the memory of its jobs
 };
 
 }  // namespace millrace::bench

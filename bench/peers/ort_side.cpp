@@ -1,3 +1,5 @@
+// Runs ONNX Runtime as a program would: sessions are called directly, and requests that arrive at
+// random are served by one thread per session, each of which sleeps until the next arrival.
 #include "bench/peers/ort_side.h"
 
 #include <algorithm>
@@ -11,7 +13,7 @@
 namespace millrace::bench {
 namespace {
 
-// The times of runs one after another, which begin within so many seconds, after one to warm up.
+// Runs the session repeatedly for `seconds`, after one run to warm up, and returns the times.
 Result<std::vector<double>> times_ms(OrtSession& session, double seconds) {
   MILLRACE_RETURN_IF_ERROR(session.run());
   std::vector<double> times;
@@ -23,14 +25,14 @@ Result<std::vector<double>> times_ms(OrtSession& session, double seconds) {
   return times;
 }
 
-// Requests in the order of their arrival. Each server takes the next one, sleeps until it arrives,
-// and runs it, so that handing it over costs nothing.
+// The requests in the order of their arrival. Each server takes the next one, sleeps until it
+// arrives, and runs it, so there is no cost of a hand-off.
 class Requests {
  public:
   explicit Requests(std::span<const int64_t> arrivals_ns)
       : arrivals_ns_(arrivals_ns), latencies_ms_(arrivals_ns.size()) {}
 
-  // Runs on the thread of each server.
+  // Serves requests on the thread of one server until none is left.
   Status serve(OrtSession& session) {
     for (size_t i = next_++; i < arrivals_ns_.size(); i = next_++) {
       const int64_t arrival_ns = start_ns_ + arrivals_ns_[i];
@@ -41,12 +43,12 @@ class Requests {
     return {};
   }
 
-  // Once all have been served.
+  // Requirement: all requests have been served.
   double p99_ms() const { return cli::distribution_of(latencies_ms_).p99; }
 
  private:
   const std::span<const int64_t> arrivals_ns_;
-  const int64_t start_ns_ = now_ns() + 5'000'000;  // when the threads of all servers are there
+  const int64_t start_ns_ = now_ns() + 5'000'000;  // 5 ms from now, for all servers to start
   std::atomic<size_t> next_ = 0;
   std::vector<double> latencies_ms_;  // element i is written by the server of request i
 };

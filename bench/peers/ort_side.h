@@ -1,4 +1,6 @@
-// OrtSide: the same model in ONNX Runtime, in the arrangements among which a program may choose.
+// OrtSide: ONNX Runtime's side of a comparison: the same model in the two arrangements of threads
+// between which a program may choose, one session with all threads, or one session per thread. Not
+// thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -13,23 +15,26 @@
 
 namespace millrace::bench {
 
-// Blocks until threads that spin after a run sleep, so that they take no core from the next block.
+// Waits until threads that spin after a run have fallen asleep, so that they take no core from the
+// next block.
 void let_threads_sleep();
 
 class OrtSide {
  public:
-  // One session with so many threads and, for the throughput and for requests that arrive at
-  // random, as many with one thread each, on the inputs of `ours`, which must outlive this.
+  // Creates one session with `threads` threads and, for the throughput and for requests that arrive
+  // at random, `threads` sessions with one thread each. They use the inputs of `ours`, which must
+  // outlive this object.
   static Result<OrtSide> create(const OrtLibrary& library, const std::string& onnx_bytes,
                                 const MillraceSide& ours, uint32_t threads);
 
-  // Milliseconds per frame for so long: the median of runs one after another, or of the throughput
-  // in the better of the two arrangements.
+  // Run for `seconds` and return the milliseconds per frame: latency_ms() the median of runs one
+  // after another, throughput_ms() the mean in the better of the two arrangements.
   Result<double> latency_ms(double seconds);
   Result<double> throughput_ms(double seconds);
 
-  // The 99th percentile, in milliseconds, of requests that arrive at these times, in nanoseconds
-  // since the start, in the better of the two arrangements. Requirement: there is at least one.
+  // Returns the 99th percentile of the latency, in milliseconds, of requests that arrive at these
+  // times (nanoseconds since the start), in the better of the two arrangements. Requirement: there
+  // is at least one request.
   Result<double> server_p99_ms(std::span<const int64_t> arrivals_ns);
 
   const std::vector<OrtTensor>& outputs() const { return whole_.outputs; }
@@ -47,7 +52,7 @@ class OrtSide {
                                std::span<const int64_t> arrivals_ns);
 
   Instance whole_;
-  std::vector<Instance> singles_;  // none where `whole_` has one thread
+  std::vector<Instance> singles_;  // empty if `whole_` has one thread
 };
 
 }  // namespace millrace::bench

@@ -1,9 +1,10 @@
-// Millrace beside ONNX Runtime on the same models, inputs and threads: a table in Markdown.
+// Compares Millrace with ONNX Runtime on the same models, inputs and numbers of threads, and prints
+// a Markdown table.
 //
 //   peer_compare [--precision fp32] [--threads 1,2] [--throughput] [--server 50,87] MODEL.onnx...
 //
-// Ends with 1 when a ratio is below --least (1.0), with 2 when a model cannot be compared, and with
-// 77, "skipped", where there is no ONNX Runtime.
+// The exit status is 1 if a ratio is below --least (1.0), 2 if a model cannot be compared, and 77
+// ("skipped") if ONNX Runtime is not installed.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -31,35 +32,37 @@ struct Arguments {
 void add_options(CLI::App& app, Arguments& arguments) {
   ComparisonPlan& plan = arguments.plan;
   app.add_option("models", arguments.models, ".onnx files")->required();
-  app.add_option("--precision", plan.flags.precision, "what Millrace computes in")
+  app.add_option("--precision", plan.flags.precision, "precision in which Millrace computes")
       ->check(CLI::IsMember({"fp32", "bf16"}))
       ->capture_default_str();
-  app.add_option("--label", arguments.label, "the precision in the table, as INT8 of QDQ models");
-  app.add_option("--input-shape", plan.flags.input_shapes, "of an open input, as NAME=1,8");
-  app.add_option("--threads", plan.threads, "of each side")
+  app.add_option("--label", arguments.label,
+                 "precision to print in the table, for example INT8 for QDQ models");
+  app.add_option("--input-shape", plan.flags.input_shapes,
+                 "shape of an input with open dimensions, for example NAME=1,8");
+  app.add_option("--threads", plan.threads, "number of threads of each side")
       ->delimiter(',')
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
   CLI::Option* const throughput =
       app.add_flag("--throughput", plan.throughput,
-                   "with more than one thread also the time per frame with several jobs in flight, "
-                   "beside the best arrangement of ONNX Runtime's threads");
+                   "for more than one thread, also compare the time per frame with several jobs in "
+                   "flight, with ONNX Runtime's threads in the better of two arrangements");
   app.add_option("--server", plan.server_percent,
-                 "also the 99th percentile of the latency of requests that arrive at random "
-                 "(Poisson) at these percentages of Millrace's throughput, as 50,70,87")
+                 "also compare the 99th percentile of the latency of requests that arrive at random "
+                 "(Poisson) at these percentages of Millrace's throughput, for example 50,70,87")
       ->delimiter(',')
       ->needs(throughput)
       ->check(CLI::Range(1, 99));
-  app.add_option("--server-seconds", plan.server_seconds, "of a block of arrivals")
+  app.add_option("--server-seconds", plan.server_seconds, "duration of a block of arrivals")
       ->check(CLI::Range(0.1, 600.0))
       ->capture_default_str();
   app.add_option("--rounds", plan.rounds)->check(CLI::Range(1, 1000))->capture_default_str();
-  app.add_option("--seconds", plan.seconds, "of a block of runs")
+  app.add_option("--seconds", plan.seconds, "duration of a block of runs")
       ->check(CLI::Range(0.001, 600.0))
       ->capture_default_str();
-  app.add_option("--least", arguments.least, "the least ratio that is no failure")
+  app.add_option("--least", arguments.least, "smallest ratio that counts as success")
       ->capture_default_str();
-  app.add_flag("!--no-heading", arguments.heading, "only the rows");
+  app.add_flag("!--no-heading", arguments.heading, "print only the rows of the table");
 }
 
 void print_heading(const Arguments& arguments, const OrtLibrary& library) {
@@ -108,7 +111,7 @@ int run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   millrace::bench::Arguments arguments;
-  CLI::App app("Millrace beside ONNX Runtime");
+  CLI::App app("Compares the speed of Millrace and ONNX Runtime");
   millrace::bench::add_options(app, arguments);
   CLI11_PARSE(app, argc, argv);
   if (arguments.label.empty()) arguments.label = arguments.plan.flags.precision;

@@ -1,10 +1,10 @@
-// Heap allocations per job in steady state, by the library that asks for them: of units, and of
-// sessions and the native API on the null device and, with a real network, on the CPU device.
+// Counts the heap allocations per job in steady state, by the library that makes them: for units,
+// and for sessions and the native API on the null device and on the CPU device.
 //
-//   allocation_bench [MODEL.onnx]     models/glyphs/glyphs.onnx where none is named
+//   allocation_bench [MODEL.onnx]     models/glyphs/glyphs.onnx by default
 //
-// The promise is that our own code makes none. oneDNN makes some for every primitive it executes:
-// four, and more for one with many arguments.
+// The target is that Millrace makes none. oneDNN makes four for every primitive that it executes,
+// and more for one with many arguments.
 #include <errno.h>
 #include <fmt/format.h>
 
@@ -31,17 +31,18 @@ using cli::AllocationTrace;
 using cli::LibraryAllocations;
 
 constexpr uint32_t kInFlight = 16;
-constexpr uint32_t kRounds = 100;  // measured, each of kInFlight jobs; as many to warm up
+constexpr uint32_t kRounds = 100;  // measured rounds of kInFlight jobs, after as many to warm up
 constexpr std::chrono::milliseconds kForever = std::chrono::hours(1);
 
-// Runs some jobs, kInFlight at most, to their end; false when one failed.
+// Runs `jobs` jobs, at most kInFlight, to their end; returns false if one failed.
 using Round = std::function<bool(uint32_t jobs)>;
 
 bool is_ours(const std::string& library) {
   return library.starts_with("libmillrace") || library == program_invocation_short_name;
 }
 
-// One line: the name, what each library allocated per job, and whether the promise was kept.
+// Prints one line: the name, the allocations per job of each library, and PASS if Millrace made
+// none.
 void report(const std::string& name, const Round& round) {
   bool all_ok = true;
   for (uint32_t i = 0; i < kRounds; ++i) all_ok &= round(kInFlight);
@@ -62,7 +63,7 @@ void report(const std::string& name, const Round& round) {
   fmt::print("{:<48}{:<38} {}\n", name, shown, !all_ok ? "FAILED" : ours ? "MISS" : "PASS");
 }
 
-// The callbacks of a round: counts them, and can hold them up.
+// Counts the callbacks of a round, and can block them.
 class Callbacks {
  public:
   void call() {
@@ -84,10 +85,9 @@ void yield_until(Ready&& ready) {
   while (!ready()) std::this_thread::yield();
 }
 
-// Queues as many callbacks at the same time as there can ever be, since queued callbacks need
-// memory: one is held up, and those of a whole round queue behind it. Does so twice, with an odd
-// number of turns of the dispatcher in between, because the dispatcher alternates between two lists
-// and both must have grown.
+// Queues the largest possible number of callbacks at the same time, since each queued callback
+// needs memory, which is kept for reuse: one callback is blocked, and those of a whole round wait
+// after it. Does so twice, with another callback in between.
 void warm_up_callbacks(Callbacks& callbacks, const Round& round) {
   uint64_t submitted = callbacks.ended();
   for (int i = 0; i < 2; ++i) {
@@ -104,7 +104,7 @@ void warm_up_callbacks(Callbacks& callbacks, const Round& round) {
   }
 }
 
-// Every round also waits for its callbacks, which may run after a wait for the jobs has returned.
+// Reports rounds that also wait for their callbacks, which may run after the jobs are completed.
 void report_with_callbacks(const std::string& name, Callbacks& callbacks, const Round& round) {
   warm_up_callbacks(callbacks, round);
   uint64_t submitted = callbacks.ended();
@@ -116,7 +116,7 @@ void report_with_callbacks(const std::string& name, Callbacks& callbacks, const 
   });
 }
 
-// A count of zero must mean that nothing was allocated.
+// Checks that allocations are really counted, so that a count of zero means that there were none.
 Status check_counting() {
   AllocationTrace::start();
   const auto made = std::make_unique<std::string>(100, 'x');
@@ -236,7 +236,7 @@ Status report_native(const std::string& name, const char* device_name,
   return {};
 }
 
-// Steps of the program that oneDNN runs.
+// Returns the number of steps of the program that are oneDNN primitives.
 Result<size_t> count_primitives(const std::shared_ptr<const graph::CompiledModel>& model) {
   MILLRACE_ASSIGN_OR_RETURN(const auto device, device::open_device("cpu"));
   MILLRACE_ASSIGN_OR_RETURN(const auto program, device->load(model));

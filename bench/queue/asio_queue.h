@@ -1,5 +1,6 @@
-// boost::asio::post to an io_context that one thread runs, with a bound on the jobs in flight,
-// which asio itself does not have. Waiting spins on a counter: asio offers no wait for one handler.
+// AsioQueue: a peer for queue_bench: boost::asio::post to an io_context that one thread runs. It
+// adds a limit on the jobs in flight, which Asio does not have. wait() spins on a counter, since
+// Asio has no wait for one handler.
 #pragma once
 
 #include <atomic>
@@ -23,7 +24,7 @@ class AsioQueue {
   AsioQueue(const AsioQueue&) = delete;
   AsioQueue& operator=(const AsioQueue&) = delete;
 
-  // 0 when full.
+  // Returns the id of the job; 0 if the queue is full.
   uint64_t submit() {
     int64_t issued = issued_.load(std::memory_order_relaxed);
     do {
@@ -35,7 +36,7 @@ class AsioQueue {
   void wait(uint64_t id) const {
     while (completed() < id) queue::cpu_relax();
   }
-  // Acquire: pairs with complete(), as a caller who reads outputs would need.
+  // Acquire pairs with complete(), as it has to for a caller that reads outputs.
   uint64_t completed() const {
     return static_cast<uint64_t>(completed_.load(std::memory_order_acquire));
   }
@@ -46,7 +47,7 @@ class AsioQueue {
   }
 
   const int64_t depth_;
-  // The hint that only one thread runs the context lets asio leave out some of its locking.
+  // The concurrency hint of one thread lets Asio omit some of its locking.
   boost::asio::io_context context_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_{
       context_.get_executor()};

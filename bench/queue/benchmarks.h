@@ -1,4 +1,4 @@
-// The families of benchmarks of queue_bench; each function registers its own with Google Benchmark.
+// The families of benchmarks of queue_bench. Each function registers one with Google Benchmark.
 #pragma once
 
 namespace millrace::bench {

@@ -1,5 +1,5 @@
-// Memory for the tensors of one frame of a model, bound the way a job takes them: every tensor in
-// the view that no device has to convert.
+// BoundJob: memory for the tensors of one frame of a model, and the bindings of a job (core API).
+// Every tensor is bound in the view that no device has to convert.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
-// The plain alternative the ring is measured against: one mutex, two condition variables, one
-// worker thread, a bounded FIFO with the same promises (ids without gaps, wait for an id).
+// CondvarQueue: the textbook peer for queue_bench: a bounded FIFO queue with one mutex, two
+// condition variables and one worker thread. It has the same guarantees (ids without gaps, wait for
+// an id).
 #pragma once
 
 #include <condition_variable>
@@ -22,7 +23,7 @@ class CondvarQueue {
     worker_.join();
   }
 
-  // 0 when full.
+  // Returns the id of the job; 0 if the queue is full.
   uint64_t submit() {
     std::unique_lock lock(mutex_);
     if (issued_ - completed_count_ >= depth_) return 0;
@@ -49,7 +50,7 @@ class CondvarQueue {
       if (jobs_.empty()) return;
       const uint64_t id = jobs_.front();
       jobs_.pop_front();
-      lock.unlock();  // Here a job would run.
+      lock.unlock();  // a job would run here
       lock.lock();
       completed_count_ = id;
       completed_.notify_all();

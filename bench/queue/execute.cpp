@@ -1,11 +1,11 @@
-// Measures a synchronous execute when there is nothing, or next to nothing, to compute.
+// Measures the overhead of a synchronous execute: there is nothing, or almost nothing, to compute.
 //
 //   unit                 queue::Unit::execute with an empty task; the lane sleeps at the beginning
-//   unit/after_submit    the same; the lane is awake at the beginning, looking for more
+//   unit/after_submit    like unit, but the lane is awake at the beginning, searching for work
 //   session/null         runtime::Session::execute on the null device
 //   native/null          the same job through the native API, Unit::execute
-//   relu16/...           y = Relu(x) of 16 numbers: ours on the CPU device beside ONNX Runtime,
-//                        which is called from C and from node (onnx_runtime.h)
+//   relu16/...           y = Relu(x) of 16 elements: Millrace on the CPU device, and ONNX Runtime
+//                        called from C and from Node.js (onnx_runtime.h)
 #include <benchmark/benchmark.h>
 
 #include <chrono>
@@ -29,7 +29,7 @@ void skip(benchmark::State& state, const Status& status) {
   state.SkipWithError(status.message().c_str());
 }
 
-// Long enough for an idle lane to fall asleep.
+// Waits long enough for an idle lane to fall asleep.
 void let_lanes_sleep() {
   std::this_thread::sleep_for(std::chrono::milliseconds(5));
 }
@@ -48,9 +48,9 @@ void execute_unit_after_submit(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(queue->unit().execute(MillraceQueue::fill_nothing));
 }
 
-// The one-node model on a device, ready to run.
+// The one-node model, loaded on a device.
 struct LoadedSession {
-  // Order of members: the session is destroyed before the device whose lanes it uses.
+  // The order of members matters: the session is destroyed before the device whose lanes it uses.
   std::shared_ptr<device::Device> device;
   std::unique_ptr<BoundJob> job;
   std::unique_ptr<runtime::Session> session;
@@ -101,7 +101,7 @@ void execute_onnx_runtime(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize((*peer)->run());
 }
 
-// One iteration is a process that times twenty thousand runs and gives the median.
+// Each iteration starts a process that times 20,000 runs and prints the median.
 void execute_onnx_runtime_node(benchmark::State& state) {
   for (auto _ : state) {
     const Result<double> seconds = onnx_runtime_node_seconds();

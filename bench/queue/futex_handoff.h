@@ -1,11 +1,12 @@
-// The least that a parked round trip can cost: two threads, one futex word for each direction,
-// no spinning. A round trip is
+// FutexHandoff: a lower bound for a round trip without spinning: two threads with one futex word
+// for each direction. A round trip is
 //
 //   caller: store `ping`, wake the worker, sleep on `pong`
 //   worker: wakes, stores `pong`, wakes the caller, sleeps on `ping`
 //   caller: wakes
 //
-// so two wake-ups by the kernel, as in "submit to a parked lane and park in wait", and no queue.
+// This has two wake-ups by the kernel, as submitting to a sleeping lane and sleeping in wait()
+// does, but no queue.
 #pragma once
 
 #include <linux/futex.h>
@@ -43,7 +44,7 @@ class FutexHandoff {
     for (uint32_t seen = 0; (seen = sleep_while(ping_, seen)) != kEnd;) say(pong_, seen);
   }
 
-  // Release and acquire: what one thread wrote before it stored the word is visible to the other.
+  // Release and acquire make a thread's writes before the store visible to the other thread.
   static void say(Word& word, uint32_t value) {
     word.store(value, std::memory_order_release);
     syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);

@@ -1,4 +1,4 @@
-// LatencyRecorder: keeps every sample of one run, for percentiles. One thread.
+// LatencyRecorder: stores every sample of one run, for percentiles. Not thread-safe.
 #pragma once
 
 #include <algorithm>
@@ -10,13 +10,13 @@ namespace millrace::bench {
 
 class LatencyRecorder {
  public:
-  // Room for `expected` samples, so that recording them allocates nothing.
+  // Reserves memory for `expected` samples, so that recording them allocates nothing.
   explicit LatencyRecorder(size_t expected) { samples_ns_.reserve(expected); }
 
   void add(int64_t ns) { samples_ns_.push_back(ns); }
 
-  // The time in nanoseconds that `share` of the samples (0 to 1) do not exceed. Requirement: there
-  // is a sample.
+  // Returns the time in nanoseconds that a fraction `share` (0 to 1) of the samples does not
+  // exceed. Requirement: there is a sample.
   double percentile(double share) {
     const auto at = samples_ns_.begin() +
                     static_cast<ptrdiff_t>(share * static_cast<double>(samples_ns_.size() - 1));

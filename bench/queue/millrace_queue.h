@@ -1,5 +1,5 @@
-// One unit on one lane with a task that does nothing, behind the interface that the peers have,
-// too: submit (0 when full), wait for an id, how many are completed.
+// MillraceQueue: one unit on one lane, with tasks that do nothing. It has the interface of the
+// peers: submit() (0 if full), wait() for an id, and completed(), the number of completed jobs.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -25,7 +25,7 @@ class MillraceQueue {
  public:
   static constexpr std::chrono::microseconds kParkAtOnce{0};
 
-  // `spin` is how long the lane and a waiter spin before they sleep.
+  // `spin` is the time for which the lane and a waiter spin before they sleep.
   explicit MillraceQueue(uint32_t depth,
                          std::chrono::microseconds spin = queue::LanesOptions().spin)
       : lanes_({.count = 1, .spin = spin}) {

@@ -1,5 +1,6 @@
-// A model as a program of the native API gets it, from an archive, and buffers for one frame of it,
-// bound in the view that no device has to convert.
+// NativeJob: buffers for one frame of a model, and the arguments of a job of the native API. Every
+// tensor is bound in the view that no device has to convert. load_native() loads a model from an
+// archive, as a program does.
 #pragma once
 
 #include <string>

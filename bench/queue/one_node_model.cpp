@@ -5,7 +5,8 @@
 namespace millrace::bench {
 namespace {
 
-// Just enough of the protobuf encoding to write this one file: the benchmarks link no protobuf.
+// The part of the protobuf encoding that this file needs, since the benchmarks do not link
+// protobuf.
 std::string varint(uint64_t value) {
   std::string bytes;
   for (; value >= 0x80; value >>= 7) bytes += static_cast<char>(value | 0x80);

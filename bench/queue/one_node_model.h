@@ -1,5 +1,5 @@
-// The smallest model that computes something, y = Relu(x) on FLOAT32 [1, 16], so that the time of a
-// run is the overhead of the runtime: for our devices, and as the ONNX file for ONNX Runtime.
+// A minimal model, y = Relu(x) on FLOAT32 [1, 16], for Millrace and, as an ONNX file, for ONNX
+// Runtime. It computes so little that the time of a run is the overhead of the runtime.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ inline constexpr const char* kOneNodeInput = "x";
 inline constexpr const char* kOneNodeOutput = "y";
 
 graph::CompiledModel one_node_model();
-// The content of the .onnx file.
+// Returns the content of the .onnx file.
 std::string one_node_onnx();
 
 }  // namespace millrace::bench

@@ -43,14 +43,14 @@ Result<double> onnx_runtime_node_seconds() {
       fmt::format("cd '{}' && node '{}/bench/peers/ort_latency.mjs' '{}' {} 2>/dev/null", peers,
                   MILLRACE_SOURCE_DIR, model, kRuns);
   FILE* pipe = ::popen(command.c_str(), "r");
-  if (pipe == nullptr) return Status(StatusCode::kNotFound, "no process for node can be started");
+  if (pipe == nullptr) return Status(StatusCode::kNotFound, "cannot start a process for Node.js");
   char line[256] = {};
   const bool any = std::fgets(line, sizeof(line), pipe) != nullptr;
   ::pclose(pipe);
   const auto json = nlohmann::json::parse(any ? line : "", nullptr, false);
   if (!json.contains("median"))
     return Status(StatusCode::kNotFound,
-                  fmt::format("there is no node, or no onnxruntime-node in {}", peers));
+                  fmt::format("Node.js is not installed, or there is no onnxruntime-node in {}", peers));
   return json["median"].get<double>() * 1e-3;
 }
 

@@ -1,4 +1,5 @@
-// ONNX Runtime as a peer: one session on the one-node model, one thread, tensors bound once.
+// OnnxRuntime: a peer for queue_bench: one session of ONNX Runtime on the one-node model, with one
+// thread and tensors that are bound once.
 #pragma once
 
 #include <array>
@@ -12,8 +13,8 @@ namespace millrace::bench {
 
 class OnnxRuntime {
  public:
-  // kNotFound, with a human-readable reason, when MILLRACE_PEERS or the package is missing (see
-  // ort_library.h); kInternal when the library does not compute what the model says.
+  // kNotFound, with a human-readable reason, if MILLRACE_PEERS is not set or the package is missing
+  // (see ort_library.h); kInternal if ONNX Runtime computes a wrong result.
   static Result<std::unique_ptr<OnnxRuntime>> open();
   OnnxRuntime(const OnnxRuntime&) = delete;
   OnnxRuntime& operator=(const OnnxRuntime&) = delete;
@@ -28,9 +29,8 @@ class OnnxRuntime {
   std::unique_ptr<OrtSession> session_;
 };
 
-// The same model through the package's own interface in node, whose run() is what a JavaScript
-// program pays: the median time of one run in seconds. kNotFound as above, and where node is
-// missing.
+// Returns the median time of one run, in seconds, of the same model in Node.js, through the
+// package's JavaScript interface. kNotFound as above, and if Node.js is missing.
 Result<double> onnx_runtime_node_seconds();
 
 }  // namespace millrace::bench

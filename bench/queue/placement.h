@@ -1,7 +1,8 @@
-// Placement: where the threads of a hand-off run. While it lives, the calling thread stays on the
-// first core of the process and the threads of what make() makes stay on the second, for ours and
-// for the peers alike. Without it the kernel sometimes puts both on one core, where a wake-up costs
-// a tenth, and the rows could not be compared. On a machine with one core it does nothing.
+// Placement: pins the threads of a hand-off. While it lives, the calling thread is pinned to the
+// first core of the process, and threads that objects from make() start are pinned to the second,
+// for Millrace and the peers alike. Otherwise the kernel sometimes runs both on one core, where a
+// wake-up takes a tenth of the time, and the results could not be compared. With one core it does
+// nothing.
 #pragma once
 
 #include <sched.h>
@@ -24,7 +25,8 @@ class Placement {
   Placement(const Placement&) = delete;
   Placement& operator=(const Placement&) = delete;
 
-  // A new thread inherits the core of the one that starts it.
+  // Call a constructor, or a function, while this thread is on the second core: threads that it
+  // starts inherit that affinity.
   template <class T, class... Arguments>
   std::unique_ptr<T> make(Arguments&&... arguments) {
     return elsewhere([&] { return std::make_unique<T>(std::forward<Arguments>(arguments)...); });

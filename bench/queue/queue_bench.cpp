@@ -1,12 +1,13 @@
-// Measures the cost of the queue itself, beside peers in the same run: a mutex and condition
-// variables, a bare futex, boost::asio, io_uring and ONNX Runtime. Each family is one source file.
+// Measures the overhead of the queue, and of peers in the same run: a mutex with condition
+// variables, a bare futex, Boost.Asio, io_uring and ONNX Runtime. Each family of benchmarks is one
+// source file.
 //
 //   queue_bench                                     everything, two to three minutes
 //   queue_bench --benchmark_filter=round_trip       one family
-//   queue_bench --benchmark_out=queue.json          machine-readable beside it
+//   queue_bench --benchmark_out=queue.json          also writes the results as JSON
 //
-// Repetitions of all benchmarks alternate at random, so that a machine whose speed drifts treats
-// ours and the peers alike; medians are reported. Needs two idle cores.
+// Repetitions of all benchmarks alternate at random, so that changes of the machine's speed affect
+// all alike; medians are reported. It needs two idle cores.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
@@ -17,7 +18,8 @@
 #include "bench/queue/report.h"
 
 int main(int argc, char** argv) {
-  // They come before the caller's own flags, which take precedence: the last of equal flags counts.
+  // The defaults come before the user's flags, which take precedence: the last of equal flags
+  // counts.
   char repetitions[] = "--benchmark_repetitions=5";
   char alternating[] = "--benchmark_enable_random_interleaving=true";
   char minimum[] = "--benchmark_min_time=0.2";
@@ -30,7 +32,7 @@ int main(int argc, char** argv) {
 
   if (millrace::topology().core_budget < 2)
     fmt::print(
-        "This process has one core: ours and the peers wait for each other's time slices.\n");
+        "This process has one core only: the two threads of each hand-off share its time slices.\n");
   millrace::bench::register_submit_cost();
   millrace::bench::register_round_trips();
   millrace::bench::register_throughput();

@@ -15,7 +15,7 @@ namespace {
 constexpr const char* kItemsPerSecond = "items_per_second";
 constexpr const char* kPercentiles[] = {"p50", "p99", "p99.9"};
 
-// The name without what Google Benchmark adds about how it was measured.
+// Returns the name without the suffixes that Google Benchmark adds about the measurement.
 std::string short_name(const benchmark::BenchmarkName& name) {
   return name.args.empty() ? name.function_name : name.function_name + "/" + name.args;
 }
@@ -33,7 +33,7 @@ std::string value_text(std::string_view counter, double value) {
   return counter == kItemsPerSecond ? fmt::format("{:.2f} M/s", value * 1e-6) : time_text(value);
 }
 
-// Returns why a run was skipped; empty if it was not. Google Benchmark 1.8 has other names for it.
+// Returns why a run was skipped; empty if it was not. Google Benchmark 1.8 renamed the members.
 template <class Run>
 std::string reason_skipped(const Run& run) {
   if constexpr (requires { run.error_occurred; })
@@ -81,8 +81,8 @@ std::optional<double> MedianReporter::median(const std::string& name,
   return std::nullopt;
 }
 
-// Jobs per second where there are any, else the time of one iteration. The spread is the distance
-// of the extremes, as a share of the median.
+// Prints jobs per second if the benchmark counts jobs, otherwise the time of one iteration. The
+// spread is the difference between largest and smallest value, relative to the median.
 void MedianReporter::print_line(const Benchmark& benchmark) {
   if (!benchmark.skipped.empty()) {
     fmt::print("{:<46}{:>14}  {}\n", benchmark.name, "skipped", benchmark.skipped);

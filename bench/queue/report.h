@@ -1,5 +1,5 @@
-// MedianReporter: one line per benchmark with the median of its repetitions, then percentiles of
-// the wake-ups, then the targets. (Google Benchmark's own flags still write everything as JSON.)
+// MedianReporter: prints one line per benchmark with the median of its repetitions, then the
+// percentiles of the wake-ups, then the targets. (Google Benchmark's flags can still write JSON.)
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -19,8 +19,8 @@ class MedianReporter final : public benchmark::BenchmarkReporter {
   void ReportRuns(const std::vector<Run>& runs) override;
   void Finalize() override;
 
-  // The median over the repetitions of a counter, or of the time of one iteration in nanoseconds
-  // (kTime). Nothing for a benchmark that did not run.
+  // Returns the median over the repetitions of a counter, or of the time of one iteration in
+  // nanoseconds (kTime); nothing for a benchmark that did not run.
   static constexpr const char* kTime = "time";
   std::optional<double> median(const std::string& name, const std::string& counter) const;
 
@@ -28,10 +28,10 @@ class MedianReporter final : public benchmark::BenchmarkReporter {
   using Counters = std::map<std::string, std::vector<double>>;  // a value per repetition
   struct Benchmark {
     std::string name;
-    std::string skipped;  // why it did not run; else empty
+    std::string skipped;  // why it did not run; empty if it did
     Counters counters;
   };
-  // Place in the order of registration: the repetitions come in random order.
+  // The position in the order of registration, since repetitions run in random order.
   using Position = std::pair<int64_t, int64_t>;
 
   static void print_line(const Benchmark& benchmark);

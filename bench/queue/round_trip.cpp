@@ -2,10 +2,11 @@
 //
 //   spinning   lane and waiter spin and never sleep
 //   parked     neither spins: the submitter wakes the lane, the lane wakes the waiter
-//   spin       two threads that spin on each other's word, and no queue (spin_handoff.h)
-//   futex      two threads that wake each other by the kernel, and no queue (futex_handoff.h)
-//   asio       worker and waiter as asio has them: the worker sleeps, the waiter spins
-//   uring_nop  one system call; per request, alone and 32 at a time
+//   spin       two threads that spin on each other's word, without a queue (spin_handoff.h)
+//   futex      two threads that wake each other by futex, without a queue (futex_handoff.h)
+//   condvar    a queue with a mutex and condition variables (condvar_queue.h)
+//   asio       Boost.Asio: the worker sleeps, the waiter spins (asio_queue.h)
+//   uring_nop  io_uring: one system call, with 1 and with 32 requests; time per request
 #include <benchmark/benchmark.h>
 
 #include "bench/queue/asio_queue.h"

@@ -1,6 +1,6 @@
-// The least that a spinning round trip can cost on a machine: two threads, one word for each
-// direction, no sleeping. The caller stores `ping`, the worker sees it and stores `pong`, the
-// caller sees that: two cache lines move between the cores, and there is no queue.
+// SpinHandoff: a lower bound for a spinning round trip: two threads that never sleep, with one word
+// for each direction. The caller stores `ping`, the worker sees it and stores `pong`, and the
+// caller sees that. Two cache lines move between the cores, and there is no queue.
 #pragma once
 
 #include <atomic>

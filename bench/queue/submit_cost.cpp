@@ -1,5 +1,5 @@
-// Measures the submitter's cost while the worker is awake. Submits in bursts that fit the queue
-// and lets the worker catch up between them, so that the time is that of accepted submits alone.
+// Measures the time of a submit while the worker is awake. Submits in bursts that fit the queue,
+// and lets the worker catch up between them, so that only accepted submits are timed.
 #include <benchmark/benchmark.h>
 
 #include "base/clock.h"
@@ -51,7 +51,8 @@ void submit_in_batches(benchmark::State& state) {
 }
 
 void add(const char* name, void (*function)(benchmark::State&), int64_t depth) {
-  // The time of an iteration is that of one submit, so a minimum time would take for ever.
+  // The number of iterations is fixed: the time of an iteration is set to that of one submit, so
+  // reaching Google Benchmark's minimum time would take very long.
   benchmark::RegisterBenchmark(name, function)
       ->ArgName("depth")
       ->Arg(depth)

@@ -11,7 +11,8 @@ namespace {
 
 enum class Bound { kAtMost, kAtLeast };
 
-// A median, or, where `over` names a second benchmark, the ratio of the two medians.
+// A target for the median of a benchmark or, if `over` names a second benchmark, for the ratio of
+// the two medians.
 struct Target {
   const char* promise;
   const char* benchmark;
@@ -19,7 +20,7 @@ struct Target {
   const char* counter;
   Bound bound;
   double limit;
-  double unit;  // the unit of the limit, in units of the counter
+  double unit;  // factor from the unit of the limit to that of the counter
   const char* unit_name;
 };
 

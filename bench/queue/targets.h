@@ -1,11 +1,11 @@
-// The performance targets of the queue, and whether this run met them.
+// print_targets(): prints the performance targets of the queue, and whether this run met them.
 #pragma once
 
 namespace millrace::bench {
 
 class MedianReporter;
 
-// Prints measured value, target and PASS or MISS; leaves out what did not run.
+// Prints the measured value, the target, and PASS or MISS. Omits benchmarks that did not run.
 void print_targets(const MedianReporter& report);
 
 }  // namespace millrace::bench

@@ -1,5 +1,5 @@
-// Jobs per second from some producers that try again while the queue is full. The measuring thread
-// is the first of them, and polls for the end. Threads run where the kernel puts them.
+// Measures jobs per second with 1, 2 or 4 producers, which retry while the queue is full. The
+// measuring thread is one of them, and then polls for the end. Threads are not pinned.
 #include <benchmark/benchmark.h>
 
 #include <thread>
@@ -14,7 +14,8 @@
 namespace millrace::bench {
 namespace {
 
-// Lets others run now and then: there may be more producers than cores.
+// Spins until `ready()` returns true, and yields regularly, since there may be more producers than
+// cores.
 template <class Ready>
 void retry_until(Ready&& ready) {
   for (uint64_t tries = 1; !ready(); ++tries) {
@@ -27,7 +28,7 @@ template <class Queue>
 void throughput(benchmark::State& state) {
   const auto producers = static_cast<uint64_t>(state.range(0));
   const auto depth = static_cast<uint32_t>(state.range(1));
-  // At depth 1 the queues that sleep need tens of microseconds for each job.
+  // There are fewer jobs at depth 1, where queues that sleep need tens of microseconds for each.
   const uint64_t jobs = depth == 1 ? 4'000 : 100'000;
   Queue queue(depth);
   const auto produce = [&] {

@@ -1,5 +1,6 @@
-// io_uring with requests that do nothing: what the kernel's own submission and completion rings
-// cost per request. One thread; the kernel completes a NOP inside the system call that submits it.
+// UringNop: a peer for queue_bench: io_uring with requests that do nothing (NOP), which measures
+// the cost of the kernel's submission and completion rings. The kernel completes a NOP inside the
+// system call that submits it. Not thread-safe.
 #pragma once
 
 #include <liburing.h>
@@ -18,7 +19,7 @@ class UringNop {
   UringNop(const UringNop&) = delete;
   UringNop& operator=(const UringNop&) = delete;
 
-  // Why there is no ring; empty when there is one.
+  // Returns why io_uring cannot be used; empty if it can.
   std::string unavailable() const {
     if (error_ == 0) return {};
     return std::string("io_uring is not available: ") + std::strerror(error_);

@@ -1,10 +1,10 @@
-// How long each way of learning of a completion takes, and how that spreads: from just before
-// submit until the waiter resumes (or the callback begins), job after job, each alone. p50, p99 and
-// p99.9 of every run are reported as counters, in nanoseconds.
+// Measures the latency of each way to learn of a completion, and its distribution: from just before
+// the submit until the waiter resumes (or the callback begins), for one job at a time. The counters
+// are the percentiles p50, p99 and p99.9 of a run, in nanoseconds.
 //
 // Except in `spinning`, no thread spins: the lane sleeps when the job arrives, and so does the
 // thread that learns of the completion, so every sample contains two wake-ups by the kernel.
-// `futex` is those two alone.
+// `futex` measures only two such wake-ups.
 #include <benchmark/benchmark.h>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -23,7 +23,8 @@
 namespace millrace::bench {
 namespace {
 
-// Each path has once(): runs one job and returns when it was known to be completed.
+// Each path has a function once(), which runs one job and returns the time at which the completion
+// was known.
 
 class SpinningPath {
  public:
@@ -69,10 +70,10 @@ class EventFdPath {
   int fd_;
 };
 
-// The time ends where the callback begins, on the dispatcher's thread; how this thread then learns
-// that it may submit again is not part of it. The dispatcher's thread starts with the first
-// callback, on the core of this thread, which sleeps meanwhile. So there are two wake-ups across
-// cores, as in the other paths.
+// The time ends when the callback begins, on the dispatcher's thread; it does not include the
+// notification of this thread that it may submit again. The dispatcher's thread is started by the
+// first callback, and inherits the core of this thread, which sleeps meanwhile. So there are two
+// wake-ups across cores, as in the other paths.
 class CallbackPath {
  public:
   int64_t once() {
@@ -131,7 +132,7 @@ void wake(benchmark::State& state) {
 }
 
 void add_wake(const char* name, void (*function)(benchmark::State&)) {
-  // Enough samples for the last percentile to stand on twenty of them.
+  // With so many samples, twenty lie above the 99.9th percentile.
   benchmark::RegisterBenchmark(name, function)->UseManualTime()->Iterations(20'000);
 }
 

@@ -22,13 +22,13 @@ constexpr std::chrono::seconds kLong(60);
 
 struct Size {
   size_t bytes;
-  int calls;      // in a block, in which one side runs alone
-  double target;  // of the ratio; 0 is none
+  int calls;      // number of calls in a block, in which one side runs alone
+  double target;  // target of the ratio; 0: none
 };
 constexpr Size kSizes[] = {{4 << 10, 500, 1.5}, {64 << 10, 200, 0}, {16 << 20, 3, 1.1}};
 constexpr int kRounds = 15;
 
-// Times that rank 0 has measured for one size, by round.
+// The times that rank 0 has measured for one size, by round.
 struct Times {
   std::vector<double> ours, gloo;  // microseconds for each call
 };
@@ -66,7 +66,7 @@ class Comparison {
         if (!status.ok()) throw std::runtime_error(status.to_string());
       };
       const auto reduce_by_gloo = [&] { gloo.all_reduce(data); };
-      for (int round = -1; round < kRounds; ++round) {  // the first one warms up
+      for (int round = -1; round < kRounds; ++round) {  // round -1 warms up
         const double own = microseconds_each(kSizes[i].calls, reduce_by_us);
         const double bare = microseconds_each(kSizes[i].calls, reduce_by_gloo);
         if (rank != 0 || round < 0) continue;

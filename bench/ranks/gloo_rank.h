@@ -1,4 +1,4 @@
-// GlooRank: one rank of Gloo's own collectives, as programs use the library bare.
+// GlooRank: one rank of Gloo's collectives, used directly, over TCP.
 #pragma once
 
 #include <gloo/rendezvous/context.h>
@@ -12,7 +12,7 @@ namespace millrace::bench {
 
 class GlooRank {
  public:
-  // Blocks until all ranks, which are threads of this process, have come to `store`.
+  // Blocks until all ranks, which are threads of this process, have met at `store`.
   GlooRank(gloo::rendezvous::HashStore& store, uint32_t rank, uint32_t ranks);
 
   // `data` becomes the sum of all ranks' data.

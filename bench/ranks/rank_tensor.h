@@ -1,4 +1,4 @@
-// Two ranks at the NRT face that are cores of one process, so that one thread drives both.
+// Two ranks at the NRT face that are two cores of one process, so that one thread can drive both.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +10,12 @@ namespace millrace::bench {
 
 inline constexpr uint32_t kFaceRanks = 2;
 
-// `variables`, and what a process needs to be both ranks.
+// Returns `variables` and those that a process needs to be both ranks.
 Face::Variables with_two_ranks(Face::Variables variables);
-// The ranks meet, in a runtime that has those variables.
+// Lets both ranks meet. Requirement: a runtime with these variables is initialised.
 void join_both_ranks();
 
-// A tensor of FLOAT32 of one rank, and all-reduces of it, in place.
+// A FLOAT32 tensor of one rank, and all-reduces of it in place.
 class RankTensor {
  public:
   RankTensor(uint32_t rank, size_t bytes);

@@ -1,8 +1,9 @@
-// Several ranks: collectives beside those of Gloo bare, and what requests at the NRT face cost.
+// Measures programs of several ranks: collectives compared with those of Gloo, and requests at the
+// NRT face.
 //
-//   ranks_bench [all-reduce|requests|overlap]     all of them where none is named
+//   ranks_bench [all-reduce|requests|overlap]     all of them by default
 //
-// The ranks are threads of the program, and talk over the loopback interface.
+// The ranks are threads of this process, which communicate over the loopback interface.
 #include <fmt/format.h>
 
 #include <exception>

@@ -1,3 +1,5 @@
+// Both ranks are cores of this process. The caller schedules all requests of rank 0 before those of
+// rank 1, so that no collective runs while it is timed.
 #include "bench/ranks/requests.h"
 
 #include <fmt/format.h>
@@ -17,8 +19,8 @@ namespace {
 
 constexpr int kBurst = 256;
 
-// A burst of all-reduces: rank 0 prepares and schedules all of them before rank 1 does, so that
-// they wait for each other while the caller is timed.
+// A burst of all-reduces. Rank 0 prepares and schedules all of them before rank 1 does, so they
+// wait for rank 1 while the caller is timed.
 class Burst {
  public:
   Burst() : own_(0, kBytes), other_(1, kBytes), contexts_(kBurst), other_contexts_(kBurst) {}
@@ -52,7 +54,7 @@ class Burst {
   NRT_STATUS ret_ = NRT_SUCCESS, other_ret_ = NRT_SUCCESS;
 };
 
-// Runs `body` once more, and prints what it allocated for each of the requests of both ranks.
+// Runs `body` once more, and prints its allocations per request, over the requests of both ranks.
 template <class Body>
 void report_allocations(std::string_view what, Body&& body) {
   cli::AllocationTrace::start();
@@ -79,7 +81,7 @@ double milliseconds_alone(Body&& body) {
   return median(times);
 }
 
-// Executions and all-reduces of times that are injected.
+// Executions and all-reduces whose times are injected delays.
 class Loop {
  public:
   Loop()
@@ -100,12 +102,12 @@ class Loop {
         "nrta_execute_schedule");
     return sequence;
   }
-  // On both ranks.
+  // Schedules an all-reduce on both ranks; returns the sequence id on rank 0.
   nrta_seq_t all_reduce() {
     other_.all_reduce(&other_ret_);
     return own_.all_reduce(&reduced_);
   }
-  // Each execution runs beside the all-reduce of the one before.
+  // Runs each execution concurrently with the all-reduce of the previous one.
   void run_overlapped(int items) {
     await(execute());
     for (int item = 1; item < items; ++item) {
@@ -130,7 +132,7 @@ class Loop {
 }  // namespace
 
 void report_requests() {
-  Placement placement;  // threads of the library stay off the core of the caller
+  Placement placement;  // threads of Millrace run on another core than the caller
   const auto face = placement.make<Face>(
       with_two_ranks({{"MILLRACE_DEVICE", "null"}, {"MILLRACE_NRT_COLLECTIVES_DEPTH", "4096"}}),
       tanh_model(16, 1));

@@ -1,11 +1,12 @@
-// Collectives as requests at the NRT face.
+// Measures collectives as asynchronous requests at the NRT face.
 #pragma once
 
 namespace millrace::bench {
 
-// Measures nrta_cc_prepare and nrta_cc_schedule for their caller, and allocations of a request.
+// Measures the time of nrta_cc_prepare and nrta_cc_schedule on the calling thread, and the
+// allocations of a request.
 void report_requests();
-// Measures how well all-reduces overlap with executions, with times that are injected.
+// Measures how well all-reduces overlap with executions; the times of both are injected delays.
 void report_overlap();
 
 }  // namespace millrace::bench

@@ -1,8 +1,8 @@
-// How fast views are converted, beside memcpy.
+// Measures the conversion between CPU and HW views, and compares it with memcpy.
 //
-// Bytes are those read plus those written. Each case is compared with a memcpy that reads and
-// writes as many bytes in total, between buffers of its own; the two alternate in short turns, so
-// that a machine whose speed drifts treats both alike. Counters: `GB/s` of the conversion,
+// The rate counts the bytes read plus those written. Each case is compared with a memcpy that reads
+// and writes as many bytes in total, between buffers of its own. The two alternate in short turns,
+// so that changes of the machine's speed affect both alike. Counters: `GB/s` of the conversion,
 // `memcpy` in GB/s, and `ratio`, the first divided by the second.
 #include <benchmark/benchmark.h>
 

@@ -23,7 +23,7 @@ struct Slot {
   vart::JobHandle job;
 };
 
-// Stands for what a program does with the pictures: keeps a core busy.
+// Simulates the work of a program on its pictures: keeps a core busy for that time.
 void host_stage(Milliseconds time) {
   const Clock::time_point end = Clock::now() + std::chrono::duration_cast<Clock::duration>(time);
   while (Clock::now() < end) {

@@ -1,5 +1,5 @@
-// Host work of half the device time per frame: what two jobs in flight gain over execute, and how
-// near they come to the rate of the device.
+// Measures the gain of two jobs in flight over synchronous execution, with host work of half the
+// device's time per frame, and how close they come to the rate of the device alone.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// A model compiled for a benchmark, and what a program needs to run it through the VART-ML face.
+// A model that is compiled for a benchmark, and functions to run it through the VART-ML face.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,8 @@ namespace millrace::bench {
 
 using Tensors = std::vector<std::vector<vart::NpuTensor>>;
 
-// The archive of an ONNX model, for as long as the object lives. Throws std::runtime_error.
+// The archive of an ONNX model, in a temporary directory that lives as long as this object. Throws
+// std::runtime_error.
 class CompiledArchive {
  public:
   explicit CompiledArchive(const std::string& onnx_path);
@@ -23,15 +24,15 @@ class CompiledArchive {
   const std::string path_;
 };
 
-// A runner on the device of that name, taking HW tensors. Throws as create_runner does.
+// Creates a runner on the device of that name. Throws as create_runner does.
 std::shared_ptr<vart::Runner> make_runner(const std::string& archive, const char* device);
 
-// Tensors of one frame that the runner allocated.
+// Returns HW tensors of one frame, which the runner allocates.
 Tensors allocate(const vart::Runner& runner, vart::TensorDirection direction);
-// The same memory as other tensors, through its file descriptor.
+// Returns tensors that share the memory of `tensors`, imported through file descriptors.
 Tensors through_descriptors(const Tensors& tensors);
 
-// Throws when it is not SUCCESS.
+// Throws std::runtime_error if the status is not SUCCESS.
 void expect_success(vart::StatusCode status);
 
 }  // namespace millrace::bench

@@ -1,8 +1,8 @@
-// The VART-ML face: its cost over the native API, and what two jobs in flight gain.
+// Measures the VART-ML face: its overhead over the native API, and the gain of two jobs in flight.
 //
-//   vart_bench [MODEL.onnx]     models/glyphs/glyphs.onnx where none is named
+//   vart_bench [MODEL.onnx]     models/glyphs/glyphs.onnx by default
 //
-// Beside it, async_over_sync.sh runs the sample vart_infer_async on one core and on all.
+// The script async_over_sync.sh measures the sample vart_infer_async on one core and on all.
 #include <fmt/format.h>
 
 #include <exception>

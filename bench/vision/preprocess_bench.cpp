@@ -1,21 +1,21 @@
-// How fast a camera picture becomes the input of a network, beside chains of OpenCV calls with the
-// same filter, of which there are two:
-//   usual     as programs spell the formula out: resize, cvtColor, convertTo floats, minus the
-//   mean,
-//             times the scale, convertTo the output's type, split, merge with a plane of zeros
-//   shortest  the fewest passes over the least data: resize, cvtColor, split, then one convertTo
-//   for
-//             each channel, which normalises and quantises at once, and merge
+// Measures the preprocessing of a camera picture to the input of a network, and compares it with
+// two chains of OpenCV calls with the same filter:
 //
-// A picture of 1920x1080 BGR becomes 224x224, in the layout HCWNC4. All run on the caller's thread
-// and alternate in short turns, so that a machine whose speed drifts treats them alike; their time
-// is that of the thread, so that other work on the machine counts less. Counters: the time of each
-// chain, and ours divided by it. OpenCV has no BF16; its chains end in FP16 instead.
+//   usual     as programs write it: resize, cvtColor, convertTo floats, subtract the mean, multiply
+//             by the scale, convertTo the output's type, split, merge with a plane of zeros
+//   shortest  with the fewest passes over the data: resize, cvtColor, split, one convertTo per
+//             channel, which normalises and quantises, and merge
 //
-// Then the same on one core and on two, the second being that of a lane that sleeps before each
-// picture, as between two pictures of a camera. Both are pinned, so that it does not depend on the
-// scheduler whether there are two. These are times by the clock, and the medians of all pictures,
-// since other work on the machine delays some: one_core_us, two_cores_us, and two_cores_ratio.
+// A BGR picture of 1920x1080 becomes 224x224 in the layout HCWNC4. All run on the calling thread
+// and alternate in short turns, so that changes of the machine's speed affect all alike. Their time
+// is the CPU time of the thread, which depends less on other work on the machine. The counters are
+// the time of each chain, and Millrace's time divided by it. OpenCV has no BF16; its chains end in
+// FP16.
+//
+// Then Millrace is measured on one core and on two; the second is that of a lane, which sleeps
+// before each picture, as between two pictures of a camera. Both threads are pinned, so that they
+// run on different cores. These are medians of elapsed time, since other work on the machine delays
+// some pictures: one_core_us, two_cores_us and two_cores_ratio.
 #include <benchmark/benchmark.h>
 #include <time.h>
 
@@ -62,7 +62,7 @@ float factor_of(const Case& one) {
   return one.type == DataType::kInt8 ? 32.0f : 1.0f;
 }
 
-// The chains keep the memory of their matrices from one call to the next.
+// The chains of OpenCV calls. Their matrices keep their memory from one call to the next.
 class OpenCvChain {
  public:
   explicit OpenCvChain(const Case& one)
@@ -97,7 +97,7 @@ class OpenCvChain {
     cv::cvtColor(small_, rgb_, cv::COLOR_BGR2RGB);
   }
 
-  // OpenCV converts 8 bits to FP16 by way of FP32 only.
+  // OpenCV can convert 8-bit elements to FP16 only by way of FP32.
   void normalise(const cv::Mat& from, cv::Mat& to, double scale, double shift) {
     if (case_.opencv_depth != CV_16F) return from.convertTo(to, case_.opencv_depth, scale, shift);
     from.convertTo(floats_, CV_32F, scale, shift);
@@ -111,8 +111,8 @@ class OpenCvChain {
   std::vector<cv::Mat> normalised_ = std::vector<cv::Mat>(4);
 };
 
-// The rows of a picture on the caller's thread, which is pinned to the first core, and on a lane,
-// which is pinned to the last.
+// Divides the rows of a picture between the calling thread, which is pinned to the first core, and
+// a lane, which is pinned to the last.
 class TwoCores {
  public:
   TwoCores() : loop_(queue::SharedLoop::create(lanes_).value()) {}
@@ -125,7 +125,7 @@ class TwoCores {
   const std::unique_ptr<queue::SharedLoop> loop_;
 };
 
-// Our side of a case: a picture and the tensor that is made of it.
+// Millrace's side of a case: a picture and the tensor that it is converted to.
 class OneMillrace {
  public:
   OneMillrace(const Case& one, const cv::Mat& picture)
@@ -175,7 +175,7 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-// Long enough for a lane to have gone to sleep.
+// Waits long enough for a lane to fall asleep.
 void pause_between_pictures() {
   std::this_thread::sleep_for(std::chrono::microseconds(500));
 }

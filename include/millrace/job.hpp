@@ -1,18 +1,18 @@
 // Job: the handle of one job that a unit has accepted.
 //
-// A handle is waited for or detached, never leaked: a job's result is collected once, by wait or
-// co_await; a handle that goes away uncollected waits for the end of its job, since the memory the
-// job writes may go away with it. detach() gives the result up.
+// A job's result is collected once, by wait or co_await, or given up by detach(). The destructor of
+// a handle whose result was not collected waits for the end of the job, since the memory that the
+// job writes may be freed next.
 //
-// Completion is reported in five ways, all fed by one publication point: wait, is_completed, the
-// job's callback (JobArgs), an event fd, co_await. A thread that sees a job as completed also sees
-// its outputs and everything else that the job wrote before. A wait that returns, or an
-// is_completed that says true, says nothing about the callback of the same job: it may run before,
-// during or after.
+// There are five ways to learn of a completion, which is published at one point: wait,
+// is_completed, the job's callback (JobArgs), an event fd, and co_await. A thread that sees a job
+// as completed also sees its outputs and everything else that the job wrote before. When wait
+// returns, or is_completed returns true, the callback of the same job may have run, be running, or
+// run later.
 //
 // Thread-safe, also from callbacks, except that a handle must not be moved, assigned, detached or
-// destroyed while another thread uses it. A job keeps what it needs of its unit and device: it may
-// outlive both handles.
+// destroyed while another thread uses it. A job keeps the parts of its unit and device that it
+// needs alive, so it may outlive both handles.
 #pragma once
 
 #include <atomic>
@@ -32,13 +32,13 @@ namespace api {
 class UnitCore;
 }
 
-// 64 bits: the unit's id in the high 16, a counter without gaps, from 1, in the low 48.
+// The unit's id in the upper 16 bits, and a counter without gaps, from 1, in the lower 48.
 using JobId = uint64_t;
 
 class Job {
  public:
-  // An empty handle, like one that was moved from or detached: id() is 0, and whatever needs a job
-  // says kInvalidJobId.
+  // Creates an empty handle, like one that was moved from or detached: id() is 0, and functions
+  // that need a job return kInvalidJobId.
   Job() noexcept = default;
   // Waits for the job's end, unless its result was collected.
   ~Job();
@@ -48,35 +48,35 @@ class Job {
   JobId id() const noexcept { return id_; }
   explicit operator bool() const noexcept { return id_ != 0; }
 
-  // The job's final status, which it collects: of several waiters one gets it, and every later call
-  // says kInvalidJobId. kPending when `timeout` passed first (zero or less polls); then the job is
-  // still to be collected. Only the last 65,536 results of a unit are kept: kInvalidJobId for an
-  // older one.
+  // Waits for the job and collects its final status. One of several waiters gets it; every later
+  // call returns kInvalidJobId. kPending if `timeout` passed first (zero or less polls); the result
+  // can still be collected then. Only the last 65,536 results of a unit are kept: kInvalidJobId for
+  // an older one.
   Status wait(std::chrono::nanoseconds timeout);
-  // The same, however long it takes.
+  // Waits without a timeout.
   Status wait();
 
-  // Whether the job is completed; collects nothing. True for an empty handle.
+  // Returns whether the job is completed; collects nothing. True for an empty handle.
   bool is_completed() const noexcept;
 
-  // Asks for the end of the job and waits up to `timeout` for what becomes of it: see
-  // CancelOutcome. kPending when it runs and has not come to a boundary between two pieces of work
-  // by then; it will still stop there. Collects nothing.
+  // Cancels the job and waits up to `timeout` for the outcome (CancelOutcome). A running job stops
+  // before its next piece of work; kPending if it has not stopped in time (it still will). Collects
+  // nothing.
   Result<CancelOutcome> cancel(std::chrono::nanoseconds timeout);
 
-  // Adds 1 to the eventfd `fd` once when the job completes; at once if it has. One per job: a later
-  // call replaces an earlier one, a negative fd removes it. The fd is duplicated: the caller may
-  // close its own at any time. kInvalidArgument for an fd that cannot be duplicated.
+  // Adds 1 to the eventfd `fd` once when the job completes; at once if it has. There is one fd per
+  // job: a later call replaces an earlier one, a negative fd removes it. The fd is duplicated: the
+  // caller may close its own at any time. kInvalidArgument for an fd that cannot be duplicated.
   Status notify_fd(int fd);
 
-  // Gives the handle up: the job runs on, its result is dropped, the handle is empty. The memory
-  // that the job names must still stay valid until it is completed, which its callback reports.
+  // Makes the handle empty: the job continues, and its result is dropped. The memory of its tensors
+  // must still stay valid until it is completed, which its callback reports.
   void detach() noexcept;
 
-  // co_await job: its final status, collected as by wait. Goes on at once when the job is
-  // completed, and otherwise on the thread of the callbacks, where it may submit and wait for other
-  // jobs, and should not block for long. The handle must stay where it is, and the coroutine must
-  // not be destroyed, until it goes on. Allocates nothing.
+  // co_await job returns its final status and collects it, as wait does. If the job is completed,
+  // the coroutine continues at once, otherwise on a thread for callbacks, where it may submit and
+  // wait for other jobs, but should not block for long. Until then the handle must not be moved,
+  // and the coroutine must not be destroyed. Allocates nothing.
   class Awaiter;
   Awaiter operator co_await() noexcept;
 
@@ -97,7 +97,7 @@ class Job {
   std::atomic<bool> collected_{false};
 };
 
-// The awaiter that co_await works with; made by Job::operator co_await.
+// The awaiter of co_await, which Job::operator co_await returns.
 class Job::Awaiter {
  public:
   ~Awaiter();
@@ -118,14 +118,14 @@ class Job::Awaiter {
   alignas(std::max_align_t) std::byte storage_[kStorageBytes];
 };
 
-// The index of a job that is completed (the first in the list, if several are), waiting up to
-// `timeout` for one; the result is still to be collected, by wait. kPending when none is by then,
+// Waits up to `timeout` until one of the jobs is completed, and returns its index in the list (the
+// lowest if several are). Its result is not collected. kPending if none is completed by then,
 // kInvalidArgument for an empty list or a null pointer, kInvalidJobId for a handle that is empty or
-// collected. The jobs may be of several units and devices.
+// whose result was collected. The jobs may belong to several units and devices.
 Result<size_t> wait_any(std::span<Job* const> jobs, std::chrono::nanoseconds timeout);
 
-// OK when all jobs are completed, whatever their status, which wait returns for each. kPending when
-// some were not when `timeout` had passed; the rest as above.
+// Waits up to `timeout` until all jobs are completed. OK then, whatever their statuses, which
+// wait() returns. kPending if some are not completed by then; other errors as above.
 Status wait_all(std::span<Job* const> jobs, std::chrono::nanoseconds timeout);
 
 }  // namespace millrace

@@ -1,10 +1,10 @@
-// The native API of Millrace, all of it: docs/native-api.md starts with an example.
+// Includes the whole native API of Millrace. docs/native-api.md starts with an example.
 //
-//   Device   what computes            Unit     a bounded queue of jobs, in order
-//   Model    loaded on a device       Job      one of them, waited for or detached
-//   Buffer   memory both sides see    Status   how every call says what went wrong
+//   Device   a backend that computes              Unit     a bounded FIFO queue of jobs
+//   Model    an archive loaded on a device        Job      the handle of one job
+//   Buffer   memory that host and device share    Status   the result of a call
 //
-// No function throws: what can fail returns a Status or a Result. Link libmillrace.
+// No function throws: functions that can fail return a Status or a Result. Link libmillrace.
 #pragma once
 
 #include "millrace/buffer.hpp"

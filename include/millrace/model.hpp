@@ -16,17 +16,18 @@ namespace millrace {
 
 class Model {
  public:
-  // An empty handle, to be assigned to: nothing else may be called on it.
+  // Creates an empty handle. Only assignment, destruction and operator bool are allowed on it.
   Model() noexcept = default;
 
   const std::string& name() const noexcept;
-  // The frames a job may carry, each with memory of its own.
+  // Returns the maximum number of frames of a job. Each frame has memory of its own.
   uint32_t batch_size() const noexcept;
-  // In the order in which jobs bind them. The spans live as long as any copy of the model.
+  // Return the tensors in the order in which jobs bind them. The spans are valid as long as any
+  // copy of the model lives.
   std::span<const TensorInfo> inputs() const noexcept;
   std::span<const TensorInfo> outputs() const noexcept;
-  // Why the device does not compute what the archive asks for, for example FP32 instead of BF16;
-  // human-readable, and empty where it does.
+  // Returns a human-readable reason if the device does not compute as the archive states, for
+  // example in FP32 instead of BF16; otherwise an empty text.
   const std::string& note() const noexcept;
 
   explicit operator bool() const noexcept { return impl_ != nullptr; }

@@ -1,10 +1,10 @@
-/* Software kernels: functions that stand for kernels in programmable logic.
+/* Software kernels: functions that replace kernels in programmable logic (PL).
  *
- * A program for a board starts such kernels through vart::PLKernel or xrt::kernel. Here both take
- * them from a shared library that the environment variable MILLRACE_PL_KERNELS names (PLKernel also
- * from its JSON key "kernel-library"), after those that are built in: `pass_through`, which copies
- * 32-bit words from its first buffer to its second. The library exports one function,
- * millrace_pl_kernels:
+ * A program for a board starts such kernels through vart::PLKernel or xrt::kernel. In Millrace both
+ * look for a kernel first among the built-in ones (`pass_through`, which copies 32-bit words from
+ * its first buffer to its second), and then in a shared library, which the environment variable
+ * MILLRACE_PL_KERNELS names (for PLKernel also its JSON key "kernel-library"). The library exports
+ * one function, millrace_pl_kernels:
  *
  *     static int fill(const millrace_pl_argument* arguments, char* reason, size_t reason_bytes) {
  *       if (arguments[1].value > arguments[0].bytes) {
@@ -21,8 +21,8 @@
  *     static const millrace_pl_kernel_list list = {MILLRACE_PL_KERNELS_VERSION, kernels, 1};
  *     const millrace_pl_kernel_list* millrace_pl_kernels(void) { return &list; }
  *
- * C11 and C++11 and later. The library is opened once and never closed; what the list refers to
- * must live as long. */
+ * This header compiles as C11 and C++11 and later. The library is opened once and never closed; the
+ * list and everything that it refers to must stay valid. */
 #ifndef MILLRACE_PL_KERNEL_H
 #define MILLRACE_PL_KERNEL_H
 
@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-/* The version of the structures below. A library with another one is refused. */
+/* The version of the structures below. A library with another version is rejected. */
 #define MILLRACE_PL_KERNELS_VERSION 1
 
 typedef enum millrace_pl_argument_kind {
@@ -42,21 +42,21 @@ typedef enum millrace_pl_argument_kind {
   MILLRACE_PL_OUTPUT_BUFFER = 2 /* may be read, too */
 } millrace_pl_argument_kind;
 
-/* What a kernel says of one argument. */
+/* The description of one argument of a kernel. */
 typedef struct millrace_pl_argument_info {
   const char* name;
   const char*
       type;    /* the type in the kernel's source, such as "unsigned int*"; for programs to show */
   size_t size; /* bytes that are passed: 8 for a buffer, 1 to 8 for a scalar */
   millrace_pl_argument_kind kind;
-  uint32_t memory_bank; /* of a buffer: the bank that it should be allocated in */
+  uint32_t memory_bank; /* buffers: the bank in which the buffer should be allocated */
 } millrace_pl_argument_info;
 
-/* One argument of a call. A buffer begins at the device address that the program passed, and ends
- * with the memory in which this address lies. */
+/* One argument of a call. A buffer extends from the device address that the program passed to the
+ * end of the memory that contains this address. */
 typedef struct millrace_pl_argument {
   void* data;     /* buffers: the first byte; null for scalars */
-  size_t bytes;   /* buffers: how many there are */
+  size_t bytes;   /* buffers: the number of bytes */
   uint64_t value; /* scalars: the value in its low bytes, the rest 0; buffers: the device address */
 } millrace_pl_argument;
 
@@ -64,10 +64,10 @@ typedef struct millrace_pl_kernel {
   const char* name;
   const millrace_pl_argument_info* arguments;
   size_t argument_count;
-  /* Runs the kernel to its end, with as many arguments as it has; buffers are live memory, and
-   * those of outputs can be written. Returns 0 on success; else writes a text with an end to
-   * `reason`, which has room for `reason_bytes`. Called on threads of the library, by several at
-   * the same time. Must not throw. */
+  /* Runs the kernel to its end, with `argument_count` arguments. Buffers are the program's memory,
+   * and output buffers are writable. Returns 0 on success; otherwise writes a null-terminated text
+   * of at most `reason_bytes` bytes to `reason` and returns another value. Called on threads of
+   * Millrace, by several at the same time. Must not throw. */
   int (*run)(const millrace_pl_argument* arguments, char* reason, size_t reason_bytes);
 } millrace_pl_kernel;
 
@@ -77,7 +77,7 @@ typedef struct millrace_pl_kernel_list {
   size_t count;
 } millrace_pl_kernel_list;
 
-/* What a library of kernels exports. */
+/* The function that a library of kernels exports. */
 const millrace_pl_kernel_list* millrace_pl_kernels(void);
 
 #ifdef __cplusplus

@@ -1,14 +1,14 @@
-// Status and Result: how every layer reports failure.
+// Status and Result: the types by which every layer reports failure.
 //
 // A Status is one shared pointer, two machine words. OK is the null pointer, so success allocates
-// nothing; a failure refers to a code, which says what the caller can do about it, and a message,
-// which says what happened and to what. Copies share both. Objects of these types may be copied and
-// read from several threads.
+// nothing. A failure has a code, which says what the caller can do about it, and a message, which
+// says what happened and to what. Copies share both. Objects of these types may be copied and read
+// from several threads.
 //
-// Library code reports failure through these types only: it never prints, exits or aborts, and it
-// throws nowhere but in the vendor faces whose contract asks for exceptions.
+// Millrace reports failure through these types only: it never prints, exits or aborts, and it
+// throws only in the vendor faces whose contract requires exceptions.
 //
-// Every layer of the library uses this header; it is also part of the native API.
+// Every layer of Millrace uses this header; it is also part of the native API.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@
 
 namespace millrace {
 
-// The one list of codes: enumerator, text, and what it means to the caller.
+// The list of codes: X(enumerator, text, what it means to the caller).
 #define MILLRACE_STATUS_CODES(X)                                                            \
   X(kOk, "OK", "success")                                                                   \
   X(kPending, "PENDING", "not finished yet: ask again")                                     \
@@ -44,7 +44,7 @@ namespace millrace {
   X(kResourceExhausted, "RESOURCE_EXHAUSTED",                                               \
     "no thread or id is left: free some, or raise the limit")                               \
   X(kForked, "FORKED", "usable in the parent process only: fork earlier, or exec")          \
-  X(kInternal, "INTERNAL", "a defect of this library or of one below it")
+  X(kInternal, "INTERNAL", "a defect of Millrace or of a library that it uses")
 
 enum class StatusCode : int {
 #define MILLRACE_X(enumerator, text, meaning) enumerator,
@@ -52,23 +52,24 @@ enum class StatusCode : int {
 #undef MILLRACE_X
 };
 
-// The upper-case text of a code, for example "QUEUE_FULL"; "UNKNOWN" for a value outside the list.
+// Returns the text of a code, for example "QUEUE_FULL"; "UNKNOWN" for a value outside the list.
 std::string_view to_string(StatusCode code) noexcept;
 
 class [[nodiscard]] Status {
  public:
   Status() noexcept = default;  // OK
-  // Without memory for its message a status has the meaning of its code, above, instead.
+  // If there is no memory for the message, the status has the meaning of its code, above, as its
+  // message.
   Status(StatusCode code, std::string message) noexcept;
   Status(StatusCode code, const char* message) noexcept;
 
   bool ok() const noexcept { return rep_ == nullptr; }
   StatusCode code() const noexcept { return rep_ ? rep_->code : StatusCode::kOk; }
-  // Empty when OK.
+  // Returns the message; empty if the status is OK.
   const std::string& message() const noexcept;
-  // "OK", or "CODE: message".
+  // Returns "OK", or "CODE: message".
   std::string to_string() const;
-  // The same code with "context: " in front of the message; an OK status stays OK.
+  // Returns a status with the same code and "context: " before the message; OK stays OK.
   Status with_context(std::string_view context) const noexcept;
 
  private:
@@ -94,10 +95,11 @@ inline Status unsupported(std::string message) {
 inline Status internal_error(std::string message) {
   return {StatusCode::kInternal, std::move(message)};
 }
-// kIoError, or kNotFound for ENOENT, with the operating system's text for `error_number`.
+// Returns kIoError, or kNotFound for ENOENT, with the operating system's text for `error_number`, a
+// value of errno.
 Status io_error(std::string_view what, int error_number) noexcept;
 
-// A value, or the reason why there is none.
+// A value, or the status that says why there is none.
 template <class T>
 class [[nodiscard]] Result {
  public:
@@ -108,7 +110,7 @@ class [[nodiscard]] Result {
   bool ok() const noexcept { return state_.index() == 1; }
   Status status() const { return ok() ? Status() : std::get<0>(state_); }
 
-  // Requirement for all of these: ok().
+  // Requirement for the following functions: ok().
   T& value() & { return std::get<1>(state_); }
   const T& value() const& { return std::get<1>(state_); }
   T&& value() && { return std::get<1>(std::move(state_)); }

@@ -1,11 +1,11 @@
-// The memory layout of a model's inputs and outputs.
+// The types, layouts and shapes of a model's inputs and outputs.
 //
 // Every tensor has a CPU view, which is the tensor as the model declares it, and most have an HW
-// view, which is the device's native form of the same values. A job may bind either; memory in the
-// HW view is used as it is, the CPU view is converted where the device cannot take it directly.
+// view, which has the native type and layout of the device. A job may bind either; memory in the HW
+// view is used directly, and the CPU view is converted if the device does not accept it.
 //
-// Values only: objects of these types may be read from several threads. Every layer of the library
-// uses the types of this header; it is also part of the native API.
+// These are plain values, which may be read from several threads. Every layer of Millrace uses this
+// header; it is also part of the native API.
 #pragma once
 
 #include <array>
@@ -20,9 +20,8 @@ namespace millrace {
 
 enum class View : uint8_t { kCpu = 0, kHw = 1 };
 
-// X(enumerator, number, text, bytes per element). A BOOLEAN takes one byte, 0 or 1. The numbers are
-// those of the VART-ML API, whose order is BF16, FP16 before INT32 and which ends with UINT64;
-// archives store them.
+// X(enumerator, number, text, bytes per element). A BOOLEAN takes one byte, 0 or 1. The numbers up
+// to UINT64 are those of the VART-ML API; archives store them.
 #define MILLRACE_DATA_TYPES(X)  \
   X(kUnknown, 0, "UNKNOWN", 0)  \
   X(kBoolean, 1, "BOOLEAN", 1)  \
@@ -45,18 +44,18 @@ enum class DataType : uint8_t {
 #undef MILLRACE_X
 };
 
-// The text of the list, for example "FLOAT32"; "UNKNOWN" for a value outside it.
+// Returns the text of the list, for example "FLOAT32"; "UNKNOWN" for a value outside it.
 std::string_view to_string(DataType type) noexcept;
-// Bytes per element; 0 for kUnknown and for a value outside the list.
+// Returns the bytes per element; 0 for kUnknown and for a value outside the list.
 size_t size_of(DataType type) noexcept;
 
-// The plain layouts are dense in C order. The device's native layout HCWNC{B} (B = 4, 8 or 16
-// channels per block) has the shape [H, ceil(C/B), W, N, B]: element (n, c, h, w) is at index
+// The plain layouts are dense in C order. The device's native blocked layout HCWNC{B} (B = 4, 8 or
+// 16 channels per block) has the shape [H, ceil(C/B), W, N, B]: element (n, c, h, w) is at index
 //   (((h * Cb + c / B) * W + w) * N + n) * B + c % B        with Cb = ceil(C/B)
-// and the channel lanes at and above C in the last block are padding, written as zero, or as the
-// zero point where the type is quantised. GENERIC carries an order: position i of the shape holds
-// dimension order[i] of the CPU view. The grouped layouts (NHWC4 to NC8HW8, NHW16C4WC to NH2C4HWC)
-// have numbers and names only: no tensor of this library has one.
+// and the channels from C on in the last block are padding, written as zero, or as the zero point
+// if the tensor is quantised. GENERIC has an order: position i of the shape holds dimension
+// order[i] of the CPU view. The grouped layouts (NHWC4 to NC8HW8, NHW16C4WC to NH2C4HWC) have
+// numbers and names only: no tensor of Millrace has one.
 //
 // X(enumerator, number, text). The numbers are those of the newer VART-ML API; archives store them.
 #define MILLRACE_LAYOUTS(X)      \
@@ -87,18 +86,18 @@ enum class Layout : uint8_t {
 #undef MILLRACE_X
 };
 
-// The text of the list, for example "NCHW"; "UNKNOWN" for a value outside it.
+// Returns the text of the list, for example "NCHW"; "UNKNOWN" for a value outside it.
 std::string_view to_string(Layout layout) noexcept;
 
-// A dimension whose size each job settles: an input's by what the job binds (TensorArg::shape), an
-// output's by what it computes.
+// An open (dynamic) dimension, whose size each job determines: that of an input by the shape that
+// the job binds (TensorArg::shape), that of an output by its computation.
 inline constexpr uint32_t kOpenDimension = 0xffffffffu;
 
 // The dimensions of one tensor of one job.
 struct TensorShape {
   static constexpr size_t kMaxRank = 8;
   uint32_t rank = 0;
-  std::array<uint32_t, kMaxRank> dims = {};  // the first `rank` count
+  std::array<uint32_t, kMaxRank> dims = {};  // only the first `rank` are used
 
   friend bool operator==(const TensorShape&, const TensorShape&) = default;
 };
@@ -107,18 +106,18 @@ struct TensorShape {
 struct ViewInfo {
   DataType type = DataType::kUnknown;
   Layout layout = Layout::kUnknown;
-  std::vector<uint32_t> order;  // Layout::kGeneric only; as long as shape
-  std::vector<uint32_t> shape;  // of this view, padding included; kOpenDimension where it is open
-  size_t elements = 0;          // product of shape; 0 where a dimension is open
-  size_t bytes = 0;             // what memory bound in this view must hold; 0 where that is open
-  bool is_open = false;         // whether a dimension, or the rank, is settled by each job
+  std::vector<uint32_t> order;  // only for Layout::kGeneric; as long as `shape`
+  std::vector<uint32_t> shape;  // of this view, with padding; kOpenDimension for open dimensions
+  size_t elements = 0;          // product of `shape`; 0 if a dimension is open
+  size_t bytes = 0;             // the minimum size of memory bound in this view; 0 if open
+  bool is_open = false;         // whether each job determines a dimension, or the rank
 };
 
 struct TensorInfo {
   std::string name;
   ViewInfo cpu;
-  std::optional<ViewInfo> hw;  // none: the tensor has a CPU view only
-  // real = (stored - zero_point) * scale; 1 and 0 where the tensor is not quantised.
+  std::optional<ViewInfo> hw;  // not set if the tensor has a CPU view only
+  // real = (stored - zero_point) * scale. They are 1 and 0 if the tensor is not quantised.
   double scale = 1.0;
   int32_t zero_point = 0;
 };

@@ -1,6 +1,6 @@
-// Unit: an execution unit. Order, not a thread: a bounded FIFO that runs one job at a time on the
-// lanes of its device, in the order of submission. Any model loaded on that device may be
-// submitted, job by job.
+// Unit: an execution unit, which is a bounded FIFO queue that runs one job at a time, in the order
+// of submission. It has no thread: its jobs run on the lanes (worker threads) of its device. Each
+// job may run any model that is loaded on that device.
 //
 //   submit -> [place taken, id] -> queued -> running on a lane -> completed
 //                                    |                               ^
@@ -32,28 +32,29 @@
 
 namespace millrace {
 
-// Called once per job that was submitted with it, also for one that failed, on a thread for
-// callbacks, after the completion; the callbacks of a unit come one at a time. It may submit, and
-// wait for other jobs; what it throws is caught and logged.
+// A completion callback. Called once per job that was submitted with it, also if the job failed, on
+// a thread for callbacks, after the completion. The callbacks of a unit are called one at a time. A
+// callback may submit jobs and wait for others; an exception that it throws is caught and logged.
 using JobCallback = std::function<void(JobId id, const Status& status)>;
 
-// One job. The tensors frame after frame: frames * inputs-per-frame and frames * outputs-per-frame,
-// in the model's order; 1 <= frames <= batch size. The spans are read during the call only, the
-// memory that their elements name until completion.
+// The arguments of one job. `inputs` and `outputs` hold frames * inputs-per-frame and
+// frames * outputs-per-frame tensors, frame by frame, in the model's order; 1 <= frames <= batch
+// size. The spans are read during the call only; the memory of the tensors is used until
+// completion.
 struct JobArgs {
   std::span<const TensorArg> inputs{};
   std::span<const TensorArg> outputs{};
   uint32_t frames = 1;
-  // Enforced while the job is queued, and between two pieces of its work: it completes with
-  // kDeadlineExceeded. A job that has finished its work has succeeded, however late.
+  // Checked while the job is queued and between two pieces of its work; once it has passed, the job
+  // completes with kDeadlineExceeded. A job that has finished its work succeeds, however late.
   Deadline deadline = kNoDeadline;
   JobCallback callback{};  // may be empty
-  // True: a job that would convert a tensor is refused, with kInvalidArgument. The environment
-  // variable MILLRACE_STRICT_ZERO_COPY=1, where it is set when the model is loaded, does the same
-  // for all jobs of that model.
+  // If true, a job that would convert a tensor is refused with kInvalidArgument. The environment
+  // variable MILLRACE_STRICT_ZERO_COPY=1, if it is set when the model is loaded, does the same for
+  // all jobs of that model.
   bool strict_zero_copy = false;
-  // The job reports here what it converted, before its completion is visible; must stay valid
-  // until then. Null: no report.
+  // The job writes its conversions here before its completion is visible, so it must stay valid
+  // until then. May be null.
   BoundaryConversions* conversions = nullptr;
 };
 
@@ -61,83 +62,86 @@ class Unit {
  public:
   static constexpr uint32_t kMaxDepth = 65'536;
 
-  // close().
+  // Closes the unit.
   ~Unit();
   Unit(Unit&&) noexcept;
   Unit& operator=(Unit&&) noexcept;  // first closes what it held
 
-  // Takes a place and makes the job ready. When `depth` jobs are not completed, does what the
-  // unit's policy says. Never waits for the device, except with WhenFull::kBlock.
+  // Submits a job: takes a place and makes the job ready. When `depth` jobs are not completed, the
+  // unit's policy decides. Never waits for the device, except with WhenFull::kBlock. Fails with
   //   kInvalidArgument    counts, memory or views do not fit the model, or the model is loaded on
   //                       another device
-  //   kQueueFull          no place, or 65,536 removed jobs behind one that does not end
+  //   kQueueFull          there is no place, or there are 65,536 removed jobs after one that does
+  //                       not end
   //   kDeadlineExceeded   the job's deadline passed before there was a place; or, with
   //                       WhenFull::kShedByDeadline, it was not expected to be in time
-  //   kUnitDegraded       with the cause
+  //   kUnitDegraded       the unit is degraded; the message has the cause
   //   kClosed             the unit is closed
   //   kResourceExhausted  the system refuses the thread for callbacks or for deadlines
-  //   kOutOfMemory
+  //   kOutOfMemory        there is not enough memory
   // In all of these cases nothing has changed, and the callback will not be called.
   Result<Job> submit(const Model& model, JobArgs args);
-  // The same, but never waits for a place and never makes one: kQueueFull.
+  // Like submit(), but when the unit is full it fails with kQueueFull, whatever the policy.
   Result<Job> try_submit(const Model& model, JobArgs args);
-  // The same, waiting for a place until `limit`: then kQueueFull.
+  // Like submit(), but waits for a place until `limit`, then fails with kQueueFull.
   Result<Job> submit_until(Deadline limit, const Model& model, JobArgs args);
 
-  // Submits as many of `args`, from the first, as there are places, and writes their handles to
-  // `jobs`, which has as many elements, empty ones. Returns how many; kQueueFull when there is no
-  // place, the rest as submit; then nothing has changed. One wake-up for all of them when they have
-  // no callbacks and one deadline.
+  // Submits as many of `args`, from the first on, as there are places, and writes their handles to
+  // `jobs`, which must have at least as many elements, all empty. Returns how many were submitted;
+  // kQueueFull if there is no place, other errors as in submit(); then nothing has changed. Costs
+  // one wake-up for all of them if they have no callbacks and the same deadline.
   Result<size_t> try_submit_n(const Model& model, std::span<const JobArgs> args,
                               std::span<Job> jobs);
-  // Submits all of `args` in order, waiting for places. On failure, which is as in submit, those
-  // before the one that failed were submitted: their handles are not empty.
+  // Submits all of `args` in order, waiting for places. If one fails (as in submit()), those before
+  // it were submitted: their handles are not empty.
   Status submit_n(const Model& model, std::span<const JobArgs> args, std::span<Job> jobs);
 
-  // Runs a job to its end, after those submitted before; waits for a place while there is none. If
-  // the unit is idle and a lane is free, the job runs on the calling thread on behalf of that lane:
-  // no hand-off and no wake-up. Not so with a watchdog, a deadline or a callback. Returns the job's
-  // status, or why there was none, as in submit.
+  // Submits a job (waiting for a place) and waits for its status. If the unit is idle and a lane
+  // sleeps, the job runs on the calling thread in its place, which saves a hand-off and a wake-up;
+  // not with a watchdog, a deadline or a callback. Returns the job's status, or the errors of
+  // submit().
   Status execute(const Model& model, JobArgs args);
 
-  // "k places are free": waits for it; kDeadlineExceeded when `timeout` passed first,
-  // kInvalidArgument when k exceeds the depth, kClosed when the unit closes. Another thread may
-  // take the places before the caller does.
+  // Waits until k places are free. kDeadlineExceeded if `timeout` passed first, kInvalidArgument if
+  // k exceeds the depth, kClosed if the unit closes. Another thread may take the places before the
+  // caller does.
   Status wait_free(uint32_t k, std::chrono::nanoseconds timeout);
-  // Adds 1 to the eventfd `fd` now if k places are free, and at every completion after which k are.
-  // One per unit; a negative fd removes it. The fd is duplicated.
+  // Adds 1 to the eventfd `fd` now if k places are free, and at every completion after which k
+  // places are free. There is one fd per unit; a negative fd removes it. The fd is duplicated.
   Status notify_free_fd(uint32_t k, int fd);
-  // Adds 1 to the eventfd `fd` at every completion from now on. One per unit; a negative fd removes
-  // it. The fd is duplicated. Completions may be merged, and a removed job may count twice: ask
-  // again what is completed.
+  // Adds 1 to the eventfd `fd` at every completion from now on. There is one fd per unit; a
+  // negative fd removes it. The fd is duplicated. Completions may be merged, and a removed job may
+  // count twice, so a reader has to check which jobs are completed.
   Status notify_each_fd(int fd);
 
-  // The highest id up to which all are completed, and the highest issued; the low 48 bits are 0
-  // while there is none. last_completed passes a removed job when those before it are done.
+  // Return the highest id up to which all jobs are completed, and the highest id issued. The lower
+  // 48 bits are 0 if there is none. last_completed() passes a removed job when those before it are
+  // completed.
   JobId last_completed() const noexcept;
   JobId last_submitted() const noexcept;
-  // Whether the job is completed; false for an id that this unit never issued.
+  // Returns whether the job is completed; false for an id that this unit never issued.
   bool is_completed(JobId id) const noexcept;
 
-  // Jobs accepted and not completed.
+  // Returns the number of jobs that are accepted and not completed.
   uint32_t in_flight() const noexcept;
   uint32_t depth() const noexcept;
   const std::string& name() const noexcept;
 
   UnitState state() const noexcept;
-  // Why the unit is degraded; OK when it is not.
+  // Returns why the unit is degraded; OK if it is not.
   Status failure() const;
-  // Grows with every reset, automatic or not.
+  // Returns the number of resets, automatic or not.
   uint32_t generation() const noexcept;
-  // Puts a degraded unit back into service; nothing otherwise. kNoLane when the device has no lane
-  // left to run on, kClosed when the unit is closed.
+  // Puts a degraded unit back into service; does nothing otherwise. kNoLane if the device has no
+  // lane left to run on, kClosed if the unit is closed.
   Status reset();
 
-  // Ends the unit; a second call waits for the first (except in a callback: there it returns). Jobs
-  // that have not started complete with kCancelled; waits for the running one, giving it up when it
-  // makes no progress (UnitOptions); wakes all waiting threads; delivers the remaining callbacks
-  // (in a callback they run afterwards). Results stay known; whatever needs the unit says kClosed.
-  // For the memory that jobs name, see ~Device.
+  // Ends the unit. Jobs that have not started complete with kCancelled. Waits for the running one,
+  // and gives it up if it makes no progress (UnitOptions). Wakes all waiting threads, and waits for
+  // the remaining callbacks (called in a callback, it lets them run afterwards). Results are still
+  // kept; functions that need the unit return kClosed. A second call waits for the first, except in
+  // a callback of the unit, where it returns at once. For the memory of the jobs' tensors, see
+  // ~Device.
   void close();
 
  private:

@@ -1,3 +1,5 @@
+// The executor checks counts, views and pointers (Executor::check); this file adds the checks that
+// need the sizes and shapes of the caller's arguments.
 #include "api/binder.h"
 
 #include <fmt/format.h>
@@ -9,7 +11,7 @@
 namespace millrace::api {
 namespace {
 
-// Checks what Executor::check cannot see: the size of the memory, and whether it may be written.
+// Checks the size of the memory and whether it is writable, which Executor::check cannot know.
 Status check_memory(std::span<const TensorArg> args, const std::vector<TensorInfo>& infos,
                     const char* what, bool written) {
   auto info = infos.begin();
@@ -20,13 +22,13 @@ Status check_memory(std::span<const TensorArg> args, const std::vector<TensorInf
                                           info->name, view.bytes, arg.bytes));
     if (written && !arg.writable)
       return invalid_argument(
-          fmt::format("{} \"{}\" is bound to memory that is read only", what, info->name));
+          fmt::format("{} \"{}\" is bound to read-only memory", what, info->name));
     if (++info == infos.end()) info = infos.begin();  // the next frame
   }
   return {};
 }
 
-// Calls visit(arg, info) for every static tensor for which the caller states a shape.
+// Calls visit(arg, info) for every tensor without open dimensions whose argument has a shape.
 template <class Visit>
 void for_each_static_shape(std::span<const TensorArg> args, const std::vector<TensorInfo>& infos,
                            Visit&& visit) {
@@ -75,7 +77,7 @@ Status Binder::add(const device::Device& device, const Model::Impl* model, const
   runtime::Executor& executor = *model->executor();
   if (&executor.device() != &device)
     return invalid_argument(fmt::format(
-        "model \"{}\" is loaded on another device than the unit is for", executor.model().name));
+        "model \"{}\" is loaded on another device than that of the unit", executor.model().name));
   try {
     storage_->jobs.push_back(
         {&args, storage_->tensors.size(), storage_->open.size(), executor.has_open_tensors()});
@@ -108,7 +110,7 @@ void Binder::append(std::span<const TensorArg> args) {
   }
 }
 
-// Open tensors get the stated shape; add() itself settles the stated shapes of static tensors.
+// Adds the shapes of open tensors. add() itself checks or writes those of static tensors.
 void Binder::append_open(std::span<const TensorArg> args, const std::vector<TensorInfo>& infos) {
   for (size_t i = 0; i < args.size(); ++i) {
     const bool open = !infos.empty() && infos[i % infos.size()].cpu.is_open;

@@ -18,7 +18,7 @@ Buffer::Buffer(std::shared_ptr<const State> state) noexcept
       size_(state_->memory.size()),
       writable_(state_->memory.writable()) {}
 
-// Gives the memory that `make` makes a handle.
+// Returns a handle to the memory that `make` returns.
 template <class Make>
 Result<Buffer> Buffer::make(Make&& make) {
   return contained([&]() -> Result<Buffer> {
@@ -37,7 +37,7 @@ Result<Buffer> Buffer::allocate(size_t bytes, SharedMemory source) {
                 static_cast<int>(SharedMemory::kDmaHeap) ==
                     static_cast<int>(memory::MemorySource::kDmaHeap));
   if (source > SharedMemory::kDmaHeap)
-    return invalid_argument("there is no such source of shared memory");
+    return invalid_argument("the source of shared memory is not one of SharedMemory");
   return make(
       [&] { return memory::Buffer::allocate(bytes, static_cast<memory::MemorySource>(source)); });
 }

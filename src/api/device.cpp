@@ -1,3 +1,5 @@
+// Device::Impl knows the units that were made through it by weak pointers, and closes those that
+// still exist when the Device is destroyed.
 #include "millrace/device.hpp"
 
 #include <memory>
@@ -50,7 +52,7 @@ class Device::Impl {
 
 namespace {
 
-// Tensors of a usual job; those with more allocate once per task.
+// The number of tensors of a typical job. Tasks of jobs with more allocate once.
 constexpr size_t kTensorsOfAJob = 2;
 
 queue::UnitOptions queue_options(UnitOptions options, runtime::JobMode mode) {

@@ -1,3 +1,5 @@
+// A Job refers to its unit and to a sequence id; waiting and cancelling are those of queue::Unit.
+// `collected_` ensures that only one caller gets the result.
 #include "millrace/job.hpp"
 
 #include <boost/container/small_vector.hpp>
@@ -17,11 +19,11 @@ namespace {
 using queue::UnitRequest;
 using std::chrono::nanoseconds;
 
-// Waits for more jobs at once than this allocate.
+// The number of jobs up to which wait_any() and wait_all() allocate nothing.
 constexpr size_t kUsualJobs = 16;
 
-// Made once, so that asking allocates nothing; never destroyed, since threads may ask while the
-// process exits.
+// Created once, so that calls allocate nothing, and never destroyed, since threads may call while
+// the process exits.
 const Status& no_job() {
   static NeverDestroyed<Status> made(StatusCode::kInvalidJobId,
                                      "no such job: the handle is empty or was collected");
@@ -59,7 +61,7 @@ void Job::finish() noexcept {
   if (to_collect()) static_cast<void>(unit_->unit().wait(id_, nanoseconds::max()));
 }
 
-// If several threads have the status, one of them collects it.
+// Returns the status to the first caller only. Several threads may have received it from the unit.
 Status Job::collect(const Status& status) noexcept {
   return collected_.exchange(true) ? no_job() : status;
 }
@@ -125,7 +127,7 @@ struct Job::RequestList {
   boost::container::small_vector<UnitRequest, kUsualJobs> requests;
 };
 
-// The requests behind handles of jobs that are still to be collected.
+// Adds the requests of the jobs to `list`. Fails if one has no result to collect.
 Status Job::requests_of(std::span<Job* const> jobs, RequestList& list) {
   if (jobs.empty()) return invalid_argument("there is no job to wait for");
   for (Job* const job : jobs) {

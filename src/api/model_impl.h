@@ -1,4 +1,5 @@
-// The inside of Model: the program's executor, and its tensors as the API describes them.
+// Model::Impl: the executor of a loaded program, and its tensors as the native API describes them.
+// Immutable, and so thread-safe.
 #pragma once
 
 #include <memory>
@@ -18,7 +19,7 @@ class Model::Impl {
   const std::vector<TensorInfo>& inputs() const noexcept { return inputs_; }
   const std::vector<TensorInfo>& outputs() const noexcept { return outputs_; }
   const std::string& note() const noexcept { return note_; }
-  // Whether the environment forbade to convert tensors when the model was loaded.
+  // Returns whether MILLRACE_STRICT_ZERO_COPY was set when the model was loaded.
   bool strict_zero_copy() const noexcept { return strict_zero_copy_; }
 
  private:

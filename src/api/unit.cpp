@@ -1,3 +1,5 @@
+// Each submit binds its arguments on the calling thread (Binder), then calls queue::Unit, which
+// fills a task with the bindings.
 #include "millrace/unit.hpp"
 
 #include <algorithm>
@@ -29,7 +31,7 @@ nanoseconds time_until(Deadline deadline) {
   return std::max(deadline - std::chrono::steady_clock::now(), nanoseconds::zero());
 }
 
-// Whether the queue can take the jobs in one step.
+// Returns whether the jobs can be submitted in one step: they have no callbacks and one deadline.
 bool alike(std::span<const JobArgs> args) noexcept {
   return std::ranges::all_of(args, [&](const JobArgs& job) {
     return !job.callback && job.deadline == args.front().deadline;
@@ -56,7 +58,7 @@ void Unit::close() {
   core_->unit().close();
 }
 
-// Checks one job and hands it to `submit`, which takes what fills a task.
+// Checks and binds one job, and calls `submit` with the function that fills a task with it.
 template <class Submit>
 Result<Job> Unit::submit_one(const Model& model, const JobArgs& args, Submit&& submit) {
   Binder binder;
@@ -93,7 +95,7 @@ Result<size_t> Unit::try_submit_n(const Model& model, std::span<const JobArgs> a
   return alike(args) ? submit_alike(model, args, jobs) : submit_each(model, args, jobs);
 }
 
-// How many jobs, from the first, fit the model; `bad` says what is wrong with the next.
+// Returns how many jobs, from the first on, fit the model; `bad` becomes the error of the next one.
 size_t Unit::valid_jobs(const Model& model, std::span<const JobArgs> args, Status& bad) {
   for (size_t i = 0; i < args.size(); ++i) {
     Binder binder;
@@ -129,7 +131,7 @@ Result<size_t> Unit::submit_each(const Model& model, std::span<const JobArgs> ar
   return args.size();
 }
 
-// Copying a callback may need memory.
+// Copying the arguments copies the callback, which may throw std::bad_alloc.
 Result<Job> Unit::try_submit_copy(const Model& model, const JobArgs& args) {
   return contained([&] { return try_submit(model, args); });
 }

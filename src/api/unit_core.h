@@ -1,4 +1,5 @@
-// State that a Unit and its Jobs share: the execution unit, and the device that must outlive it.
+// UnitCore: the state that a Unit and its Jobs share: the execution unit, and the device, which
+// must outlive it.
 #pragma once
 
 #include <memory>

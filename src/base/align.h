@@ -1,4 +1,4 @@
-// Rounding sizes and offsets up, and the size of a page.
+// Alignment of sizes and offsets, and the page size.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,11 @@
 
 namespace millrace {
 
-// Bytes of a page of memory, as the system maps files and gives memory back.
+// The page size in bytes: the unit in which the system maps files and releases memory.
 inline constexpr size_t kPage = 4096;
 
-// The smallest multiple of `alignment` (not 0) that is not below `value`, or the largest that fits
-// into 64 bits where there is none.
+// Returns the smallest multiple of `alignment` that is at least `value`, or the largest multiple
+// that fits in 64 bits if there is none. Requirement: `alignment` is not 0.
 constexpr uint64_t align_up(uint64_t value, uint64_t alignment) noexcept {
   constexpr uint64_t kLargest = std::numeric_limits<uint64_t>::max();
   const uint64_t padded = value > kLargest - (alignment - 1) ? kLargest : value + alignment - 1;

@@ -1,10 +1,10 @@
-// CancellationOff: while it lives, the calling thread is not cancelled (pthread_cancel). A
-// cancellation that was asked for takes effect afterwards, at the next cancellation point.
+// CancellationOff: while it exists, the calling thread is not cancelled (pthread_cancel). A
+// cancellation that is requested meanwhile takes effect afterwards, at the next cancellation point.
 //
-// Threads of the program end by a forced unwind, which no function may stop and which ends the
-// process at a function that must not throw, as those of the faces and all destructors. So no call
-// of the library is a cancellation point: every place that could be one is inside of such an
-// object. Two calls of the C library; not for what runs with every job.
+// glibc cancels a thread by a forced unwind, which must not be caught and which terminates the
+// process at a noexcept function, such as most functions of the APIs and all destructors. So no
+// call of Millrace is a cancellation point: every place that could be one is within the scope of
+// such an object. It costs two calls of the C library, and is not used on the path of every job.
 #pragma once
 
 #include <pthread.h>

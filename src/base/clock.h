@@ -1,4 +1,4 @@
-// The clock of the whole library: monotonic nanoseconds. Thread-safe.
+// The clock of all layers: monotonic time in nanoseconds. Thread-safe.
 #pragma once
 
 #include <errno.h>
@@ -15,8 +15,8 @@ inline int64_t now_ns() noexcept {
       .count();
 }
 
-// Returns at a time of that clock (CLOCK_MONOTONIC is what steady_clock reads), at once when it has
-// passed.
+// Blocks until the given time of that clock; returns at once if it has passed. steady_clock is
+// CLOCK_MONOTONIC.
 inline void sleep_until_ns(int64_t time_ns) noexcept {
   constexpr int64_t kNsPerSecond = 1'000'000'000;
   const timespec time{.tv_sec = time_ns / kNsPerSecond, .tv_nsec = time_ns % kNsPerSecond};
@@ -24,7 +24,7 @@ inline void sleep_until_ns(int64_t time_ns) noexcept {
   }
 }
 
-// For people and trace viewers.
+// Converts nanoseconds to microseconds, for output.
 constexpr double to_microseconds(int64_t ns) noexcept {
   return static_cast<double>(ns) / 1000.0;
 }

@@ -1,4 +1,5 @@
-// Keeps std::bad_alloc inside, where a function reports failures by its Status or must not throw.
+// Converts std::bad_alloc to a Status, in functions that report failures by a Status or must not
+// throw.
 #pragma once
 
 #include <new>
@@ -7,10 +8,9 @@
 
 namespace millrace {
 
-// Returns what `call` returns, a Status or a Result; kOutOfMemory when memory ran out.
+// Returns the result of `call`, a Status or a Result; kOutOfMemory if it throws std::bad_alloc.
 template <class Call>
-auto contained(Call&& call, const char* what = "no memory for what was asked for")
-    -> decltype(call()) {
+auto contained(Call&& call, const char* what = "out of memory") -> decltype(call()) {
   try {
     return call();
   } catch (const std::bad_alloc&) {

@@ -1,11 +1,12 @@
 // DefaultFloatEnvironment: while it exists, the calling thread has the floating-point environment
-// in which everything is computed: round to nearest, no flushing of denormal numbers, no traps. So
-// results are bit-equal on a lane and on a caller's thread, and weights are on any loading thread.
+// in which Millrace computes: rounding to nearest, denormal numbers kept, no traps. So a job gives
+// the same bits on a lane and on a caller's thread, and so does the preparation of weights on any
+// thread that loads a model.
 //
-// Every entry that computes on a thread of the program has one. Threads of this project begin with
-// the environment (base/process/thread.h), because a new thread inherits that of its creator. The
-// destructor restores the caller's own environment: rounding, flushing, exception masks and flags,
-// of SSE and of x87.
+// Every entry point that computes on a thread of the program has such an object. Millrace's own
+// threads start with this environment (base/process/thread.h), since a new thread inherits that of
+// its creator. The destructor restores the caller's environment: rounding, flushing, exception
+// masks and flags, of SSE and of x87.
 #pragma once
 
 #include <cfenv>
@@ -16,8 +17,8 @@ namespace millrace {
 class DefaultFloatEnvironment {
  public:
 #if defined(__x86_64__)
-  // Not fegetenv and fesetenv, which take longer than a request of the null device. The registers
-  // are written only where their values differ, for the same reason.
+  // Does not use fegetenv and fesetenv, which take longer than a request of the null device. For
+  // the same reason, the registers are only written if their values differ.
   DefaultFloatEnvironment() noexcept : sse_(__builtin_ia32_stmxcsr()), x87_(x87_state()) {
     if ((sse_ & ~kSseFlags) != kDefaultSse) __builtin_ia32_ldmxcsr(kDefaultSse);
     if (x87_.control != kDefaultX87) set_default_x87();
@@ -44,10 +45,10 @@ class DefaultFloatEnvironment {
 #if defined(__x86_64__)
   struct X87 {
     uint16_t control = 0;
-    uint16_t flags = 0;  // exceptions that have occurred, and the status bits that follow from them
+    uint16_t flags = 0;  // exceptions that have occurred, and the status bits derived from them
     bool operator==(const X87&) const = default;
   };
-  // The values the System V ABI gives a new process.
+  // The values in a new process, according to the System V ABI.
   static constexpr uint32_t kDefaultSse = 0x1f80;
   static constexpr uint16_t kDefaultX87 = 0x037f;
   static constexpr uint32_t kSseFlags = 0x3f;  // exceptions that have occurred
@@ -58,11 +59,12 @@ class DefaultFloatEnvironment {
     state.flags &= 0xff;  // the other bits are not flags
     return state;
   }
-  // The compiler moves no memory access across the constructor or the destructor.
+  // Prevents the compiler from moving memory accesses across the constructor or the destructor.
   static void keep_order() noexcept {
     asm volatile("" : : : "memory");
   }
-  // No instruction here waits for pending exceptions of the caller, which would trigger its trap.
+  // Uses only instructions that do not wait for pending exceptions of the caller, since waiting
+  // would raise its trap.
   static void set_default_x87() noexcept {
     asm volatile("fnclex\n\tfldcw %0" : : "m"(kDefaultX87));
   }

@@ -1,4 +1,4 @@
-// Statuses whose message is formatted.
+// Statuses with formatted messages. Thread-safe.
 #pragma once
 
 #include <fmt/format.h>
@@ -10,17 +10,18 @@
 
 namespace millrace {
 
-// For functions that must not throw: returns a status without the message if memory runs out.
+// Returns a status with a formatted message. Never throws: if memory is exhausted, the message only
+// says so.
 template <class... Args>
 Status format_status(StatusCode code, fmt::format_string<Args...> format, Args&&... args) noexcept {
   try {
     return {code, fmt::format(format, std::forward<Args>(args)...)};
   } catch (const std::exception&) {
-    return {code, "no memory for the reason"};
+    return {code, "out of memory for the message"};
   }
 }
 
-// The C library's text for an errno, in its own memory; "unknown error" if it has none.
+// Returns the C library's static text for an errno; "unknown error" if there is none.
 const char* error_text(int error_number) noexcept;
 
 }  // namespace millrace

@@ -20,7 +20,7 @@ struct Table {
 };
 
 Table& table() {
-  // Never destroyed: threads may emit while the process exits.
+  // Never destroyed, since threads may emit events while the process exits.
   static Table* made = new Table;
   return *made;
 }

@@ -1,8 +1,8 @@
-// The table of hooks, through which observers (such as timelines and hazard checkers) get events of
-// queue, memory, runtime and the faulty device. These call emit(); an observer registers one
-// function, and nothing depends on it. So far only tests register. Thread-safe.
+// The table of hooks, through which observers, such as timelines and hazard checkers, receive
+// events of the queue, the memory, the runtime and the faulty device. These call emit(), and an
+// observer registers one function. So far only tests register. Thread-safe.
 //
-// Cost without an observer: one relaxed load and one predictable branch.
+// Without an observer an event costs one relaxed load and one predictable branch.
 #pragma once
 
 #include <atomic>
@@ -13,14 +13,14 @@ namespace millrace {
 enum class HookPoint : uint8_t {
   kSubmitted,     // subject: sequence id
   kStarted,       // subject: sequence id, detail: lane
-  kCompleted,     // subject: sequence id, detail: StatusCode; before anyone can see that it is so
-  kWaited,        // subject: sequence id, detail: StatusCode the waiter received
+  kCompleted,     // subject: sequence id, detail: StatusCode; emitted before the publication
+  kWaited,        // subject: sequence id, detail: the StatusCode that the waiter received
   kBufferMade,    // subject: device address, detail: bytes
   kBufferMapped,  // subject: device address, detail: bytes
   kBufferSynced,  // subject: device address, detail: 0 towards the device, 1 towards the host
   kBufferFreed,   // subject: device address, detail: bytes
   kInjected,      // subject: sequence id, detail: the number that the fault injector gave the fault
-  kSyncMissing,   // under strict sync; subject and detail as of kBufferSynced
+  kSyncMissing,   // under strict sync only; subject and detail as for kBufferSynced
 };
 
 struct HookEvent {
@@ -30,12 +30,12 @@ struct HookEvent {
   uint64_t detail;
 };
 
-// Called on the thread that caused the event, between two steps of its work: it must be quick, must
-// not throw, and must not call into the object that emitted.
+// The function of an observer. It is called on the thread that caused the event. It must be quick
+// and must not call the object that emitted the event.
 using HookFunction = void (*)(void* observer, const HookEvent& event) noexcept;
 
-// Adds an observer; returns false when the table (8 entries) is full. An observer that was added
-// must be removed with the same pair, and may still be called until remove_hook returns.
+// Adds an observer; false when the table, which has 8 entries, is full. An observer that was added
+// must be removed with the same arguments, and may be called until remove_hook() returns.
 bool add_hook(HookFunction function, void* observer);
 void remove_hook(HookFunction function, void* observer);
 

@@ -1,3 +1,6 @@
+// The state of the log is one object with a mutex, which is held while a sink runs. The level is
+// atomic, so that a disabled line costs one relaxed load. The state is never destroyed, since
+// threads may log while the process exits.
 #include "base/log.h"
 
 #include <fmt/format.h>
@@ -29,16 +32,16 @@ constexpr const char* kLogVariable = "MILLRACE_LOG";
 constexpr int kDropEverything = -1;
 
 struct SinkState {
-  // Installs what MILLRACE_LOG asks for.
+  // Applies MILLRACE_LOG.
   SinkState() noexcept;
 
   std::mutex mutex;
   LogSink sink;
   std::atomic<int> level{kDropEverything};
-  std::atomic<bool> chosen{false};  // by the program, or by MILLRACE_LOG
-  bool has_default = false;         // chosen by a face
+  std::atomic<bool> chosen{false};  // set by the program or by MILLRACE_LOG
+  bool has_default = false;         // set by a face
   ErrorLines errors = ErrorLines::kAll;
-  SeenReasons reasons;  // of errors, where errors is kOncePerReason
+  SeenReasons reasons;  // used if `errors` is kOncePerReason
 };
 
 bool same_text(std::string_view a, std::string_view b) {
@@ -46,8 +49,8 @@ bool same_text(std::string_view a, std::string_view b) {
       a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
-// Calls `write` with the line in its printable form. Lines contain names from models, which must
-// neither end a line nor control a terminal.
+// Calls `write` with the line in printable form: lines contain names from models, which must
+// neither end the line nor contain control sequences for a terminal.
 template <class Write>
 void with_printable(std::string_view line, Write&& write) {
   if (is_printable(line)) return write(line);
@@ -65,11 +68,11 @@ std::string whole_line(LogLevel level, std::string_view component, std::string_v
 void warn_of_level(std::string_view wanted) noexcept {
   try {
     log_to_stderr(LogLevel::kWarning, "log",
-                  fmt::format("MILLRACE_LOG is \"{}\", where error, warning, info, debug or off is "
-                              "taken: warnings are shown",
+                  fmt::format("MILLRACE_LOG is \"{}\", but must be error, warning, info, debug or "
+                              "off: using warning",
                               wanted));
   } catch (const std::exception&) {
-    return;  // no memory for the line
+    return;  // memory for the line is exhausted
   }
 }
 
@@ -93,7 +96,7 @@ void set_default_locked(SinkState& state, std::optional<LogLevel> level, LogSink
   state.errors = errors;
 }
 
-// Whether this line of an error is wanted. Requirement: state.mutex is held.
+// True if this error line is to be written. Requirement: state.mutex is held.
 bool is_wanted(SinkState& state, std::string_view component, std::string_view line) {
   if (state.errors == ErrorLines::kAll) return true;
   const SeenReasons::Answer answer = state.reasons.note(component, line);
@@ -184,10 +187,11 @@ void log(LogLevel level, std::string_view component, std::string_view line) noex
   if (!log_enabled(level)) return;
   SinkState& state = sink_state();
   const CancellationOff whole;
-  const DefaultFloatEnvironment floats;  // protects the sink's and the caller's environment
+  const DefaultFloatEnvironment floats;  // the sink's environment; the caller's is restored
   try {
     std::unique_lock lock(state.mutex, std::defer_lock);
-    // In a forked child a thread that does not exist there may hold it: then the line is lost.
+    // In a forked child the mutex may be locked for ever, by a thread of the parent: the line is
+    // lost then.
     if (!is_forked_child())
       lock.lock();
     else if (!lock.try_lock())
@@ -196,7 +200,7 @@ void log(LogLevel level, std::string_view component, std::string_view line) noex
     if (level == LogLevel::kError && !is_wanted(state, component, line)) return;
     with_printable(line, [&](std::string_view text) { state.sink(level, component, text); });
   } catch (...) {
-    // A line that is lost must not end the program.
+    // The line is lost. Logging must not terminate the program.
     return;
   }
 }

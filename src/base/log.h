@@ -1,10 +1,11 @@
-// The log of the process: what is worth knowing, and why calls and jobs failed.
+// The log of the process. Lines have a level, a component and a text.
 //
 // Lines go to the sink that the program installs. Without one, the environment variable
-// MILLRACE_LOG decides: set to error, warning (or warn), info or debug, in any case, it sends lines
-// up to that level to standard error, one write per line; "off" drops them all; any other text is
-// taken as warning, and a line says so. Without that, too, a face may choose a default: both faces
-// print errors, once per reason. A program that uses no face gets no line that it did not ask for.
+// MILLRACE_LOG decides: set to error, warning (or warn), info or debug, in upper or lower case, it
+// sends lines up to that level to standard error, one write per line; "off" drops all lines; any
+// other text counts as warning, which is logged. If that is not set either, a face may choose a
+// default: those of the vendors' APIs print errors, once per reason. Without any of these, all
+// lines are dropped.
 //
 // Thread-safe.
 #pragma once
@@ -24,58 +25,60 @@ namespace millrace {
 
 enum class LogLevel { kError, kWarning, kInfo, kDebug };
 
-// "ERROR", "WARNING", "INFO" or "DEBUG".
+// Returns "ERROR", "WARNING", "INFO" or "DEBUG".
 std::string_view to_string(LogLevel level) noexcept;
 
-// Receives each line without a line end. It is called on the thread that logs, one call at a time,
-// in the default floating-point environment; it must not log itself.
+// A sink receives each line, without a line end. It is called on the thread that logs, one call at
+// a time, in the default floating-point environment. It must not log itself, since that would
+// deadlock.
 using LogSink =
     std::function<void(LogLevel level, std::string_view component, std::string_view line)>;
 
-// Replaces the sink for lines up to `level`; an empty function drops everything. When it returns,
-// the previous sink is no longer running.
+// Installs a sink for lines up to `level`; an empty function drops all lines. When it returns, the
+// previous sink is no longer running.
 void set_log_sink(LogSink sink, LogLevel level = LogLevel::kInfo);
 
-// These sinks write each line with one call. A line is lost where the descriptor of the file has
-// been given to another file, or number 2 is not standard error (base/files/standard_error.h).
+// These sinks write each line with one system call. A line is dropped if the descriptor now refers
+// to another file (base/files/known_file.h), or descriptor 2 is not standard error
+// (base/files/standard_error.h).
 void log_to_file(const KnownFile& file, LogLevel level, std::string_view component,
                  std::string_view line);
 void log_to_stderr(LogLevel level, std::string_view component, std::string_view line);
 
-// The error lines that a default log gets. A job that fails again and again for one reason would
-// flood a terminal whose user did not ask for a log.
+// The error lines that a default log receives. Jobs that fail repeatedly for one reason would
+// otherwise flood the terminal of a user who has not requested a log.
 enum class ErrorLines {
   kAll,
-  kOncePerReason,  // texts that differ in numbers only have the same reason; at most 256 reasons
+  kOncePerReason,  // at most 256 reasons; texts that only differ in numbers have the same reason
 };
 
-// The default of a face: where neither a sink was set nor MILLRACE_LOG, lines up to this level go
-// to this sink from now on; none with no level.
+// Sets the default of a face: if neither a sink nor MILLRACE_LOG is set, lines up to this level go
+// to this sink from now on. Without a level, all lines are dropped.
 void set_default_log(std::optional<LogLevel> level, LogSink sink = log_to_stderr,
                      ErrorLines errors = ErrorLines::kAll);
 
-// The default of a face that has no settings of its own: errors go to standard error, once per
-// reason. Without effect where another default was set before.
+// Sets the default of a face that has no log settings of its own: errors go to standard error, once
+// per reason. Has no effect if another default has been set.
 void print_errors_by_default();
 
-// Whether a sink or MILLRACE_LOG was set. Otherwise a part of the library that was asked for lines
-// by other means may write them with log_to_stderr().
+// True if a sink or MILLRACE_LOG is set. Otherwise a component from which lines were requested by
+// other means, such as an option, may write them with log_to_stderr().
 bool log_is_chosen() noexcept;
 
-// The level of that name, in any case; "warn" is kWarning.
+// Returns the level of a name, in upper or lower case; "warn" is kWarning.
 std::optional<LogLevel> parse_log_level(std::string_view text);
 
-// The level in MILLRACE_LOG; `otherwise` when it is not set or is no level.
+// Returns the level in MILLRACE_LOG; `otherwise` if it is not set or not a level.
 LogLevel log_level_of_environment(LogLevel otherwise);
 
-// True when a line of this level would reach a sink: asks before building an expensive message.
+// True if a line of this level would reach a sink; call it before formatting an expensive message.
 bool log_enabled(LogLevel level) noexcept;
 
-// A line that the sink throws at, or for which there is no memory, is lost. A sink must not end its
+// Logs a line. It is lost if the sink throws or memory is exhausted. A sink must not end its
 // thread.
 void log(LogLevel level, std::string_view component, std::string_view line) noexcept;
 
-// The same with a line that is formatted, if it would reach a sink.
+// Formats and logs a line, if it would reach a sink.
 template <class... Args>
 void log_format(LogLevel level, std::string_view component, fmt::format_string<Args...> format,
                 Args&&... args) noexcept {
@@ -85,7 +88,7 @@ void log_format(LogLevel level, std::string_view component, fmt::format_string<A
     fmt::format_to(std::back_inserter(line), format, std::forward<Args>(args)...);
     log(level, component, {line.data(), line.size()});
   } catch (const std::exception&) {
-    log(level, component, "a line could not be formatted: there is no memory");
+    log(level, component, "a log line could not be formatted: out of memory");
   }
 }
 

@@ -1,5 +1,5 @@
-// MILLRACE_MAX_ISA: the instructions beyond which nothing is computed, whatever the processor has.
-// It caps the kernel library and vector loops alike, for tests and for times that compare.
+// MILLRACE_MAX_ISA: the upper limit for the instruction sets that are used, whatever the processor
+// has. It limits oneDNN as well as Millrace's own vector loops, for tests and comparisons.
 //
 // Thread-safe as long as no thread changes the environment.
 #pragma once
@@ -10,11 +10,11 @@
 
 namespace millrace {
 
-// Each includes those before it. kAmx is no limit.
+// Instruction sets in ascending order: each includes those before it. kAmx means no limit.
 enum class MaxIsa : uint8_t { kAvx2, kAvx512, kAvx512Vnni, kAvx512Bf16, kAmx };
 
-// avx2, avx512, avx512_vnni, avx512_bf16 or amx, in any case; kAmx where the variable is not set or
-// empty. kInvalidArgument names the variable and what it takes.
+// Reads the variable: avx2, avx512, avx512_vnni, avx512_bf16 or amx, in upper or lower case; kAmx
+// if it is not set or empty. kInvalidArgument names the variable and the valid values.
 Result<MaxIsa> max_isa();
 
 }  // namespace millrace

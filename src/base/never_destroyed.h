@@ -1,6 +1,5 @@
-// NeverDestroyed: an object of the process that threads may use while the process exits, when
-// objects with static storage are being destroyed. Its own memory is static, so that making it
-// takes none from the heap.
+// NeverDestroyed: holds an object with static storage that is never destroyed, so that threads may
+// use it while the process exits. Unlike an object made by new, it needs no heap memory of its own.
 //
 //   static NeverDestroyed<Table> table;
 //   return table.get();

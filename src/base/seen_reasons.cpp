@@ -13,7 +13,7 @@ bool is_part_of_word(char c) noexcept {
   return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-// FNV-1a: short, and good enough for a table of this size.
+// The 64-bit FNV-1a hash, which is simple and sufficient for a table of this size.
 class Hash {
  public:
   void add(char c) noexcept { value_ = (value_ ^ static_cast<unsigned char>(c)) * 0x100000001b3; }
@@ -23,8 +23,8 @@ class Hash {
   uint64_t value_ = 0xcbf29ce484222325;
 };
 
-// A word that begins with a digit is a number (12, 0x3f, 10ms) and counts as one sign; digits
-// inside other words are part of a name (input_1).
+// Hashes a text in which every number is replaced by "#". A word that begins with a digit is a
+// number (12, 0x3f, 10ms); digits within other words are part of a name (input_1).
 uint64_t hash_without_numbers(std::string_view component, std::string_view text) noexcept {
   Hash hash;
   for (const char c : component) hash.add(c);

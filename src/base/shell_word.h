@@ -1,5 +1,5 @@
-// Quotes text for a shell: commands to be evaluated, options to be pasted. Names come from models,
-// files and the environment, and must not become commands.
+// Quotes text for a POSIX shell, in commands that are printed for users to run. Names come from
+// models, files and the environment, and must not be able to inject commands. Thread-safe.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace millrace {
 // single quote within it becomes '\''.
 std::string shell_quoted(std::string_view text);
 
-// Does the same, but without quotes where the text needs none.
+// Does the same, but without quotes if the text needs none.
 std::string shell_word(std::string_view text);
 
 }  // namespace millrace

@@ -20,7 +20,8 @@ std::string_view to_string(StatusCode code) noexcept {
   return "UNKNOWN";
 }
 
-// Made when the library is loaded, since there is no memory when they are needed; never destroyed.
+// Statuses with the general meaning of each code as message, which are used when memory is
+// exhausted. They are made when the library is loaded, and never destroyed.
 struct Status::Meanings {
   static inline const Rep* const of_codes = new Rep[]{
 #define MILLRACE_X(enumerator, text, meaning) {StatusCode::enumerator, meaning},
@@ -35,7 +36,7 @@ std::shared_ptr<const Status::Rep> Status::make_rep(StatusCode code, Message&& m
   try {
     return std::make_shared<const Rep>(Rep{code, std::forward<Message>(message)});
   } catch (const std::bad_alloc&) {
-    // A pointer that owns nothing needs no memory.
+    // The aliasing constructor makes a pointer that owns nothing, without an allocation.
     return {std::shared_ptr<const Rep>(), &Meanings::of_codes[static_cast<size_t>(code)]};
   }
 }

@@ -1,5 +1,5 @@
-// Status and Result, which are part of the native API, and the macros by which the layers hand
-// failures on.
+// Status and Result, which are part of the native API, and the macros by which layers propagate
+// failures.
 #pragma once
 
 #include "millrace/status.hpp"
@@ -14,7 +14,8 @@
       return millrace_status_;                                                      \
   } while (false)
 
-// MILLRACE_ASSIGN_OR_RETURN(auto file, open(path)): the value of a Result, or return its Status.
+// MILLRACE_ASSIGN_OR_RETURN(auto file, open(path)) initialises `file` with the value of a Result,
+// or returns the Result's Status from the enclosing function.
 #define MILLRACE_ASSIGN_OR_RETURN(target, expression) \
   MILLRACE_ASSIGN_OR_RETURN_(MILLRACE_CONCAT(millrace_result_, __LINE__), target, expression)
 #define MILLRACE_ASSIGN_OR_RETURN_(result, target, expression) \

@@ -1,4 +1,5 @@
-// UniqueFd: owns an open file descriptor; closes it.
+// UniqueFd: owns an open file descriptor and closes it in the destructor. Closing is no
+// cancellation point.
 #pragma once
 
 #include <unistd.h>
@@ -12,7 +13,7 @@ namespace millrace {
 class UniqueFd {
  public:
   UniqueFd() noexcept = default;
-  // Takes over `fd`; negative is none.
+  // Takes ownership of `fd`; a negative number means none.
   explicit UniqueFd(int fd) noexcept : fd_(fd) {}
   UniqueFd(UniqueFd&& other) noexcept : fd_(other.release()) {}
   UniqueFd& operator=(UniqueFd&& other) noexcept {
@@ -26,7 +27,7 @@ class UniqueFd {
   }
 
   int get() const noexcept { return fd_; }
-  // The caller closes it.
+  // Gives up ownership: the caller must close the descriptor.
   int release() noexcept { return std::exchange(fd_, -1); }
   explicit operator bool() const noexcept { return fd_ >= 0; }
 

@@ -5,9 +5,9 @@
 namespace millrace {
 namespace {
 
-// The lengths of the sequences that a first byte of UTF-8 can begin, and the range of the second
-// byte: narrower than that of the following ones where it has to rule out overlong forms,
-// surrogates and numbers above U+10FFFF.
+// The well-formed sequences of UTF-8 (Unicode, table 3-7): the range of the first byte, the range
+// of the second byte, and the length. The second byte has a narrower range than those after it
+// where that excludes overlong forms, surrogates and code points above U+10FFFF.
 struct Sequence {
   uint8_t first_low, first_high, second_low, second_high, length;
 };

@@ -1,5 +1,5 @@
-// value_or_throw, check_or_throw: failures as exceptions, for the faces whose contract requires
-// them. What lies below reports them by Status.
+// value_or_throw, check_or_throw: convert a failure to an exception, for APIs whose contract
+// requires exceptions. All other code reports failures by Status.
 #pragma once
 
 #include <fmt/format.h>
@@ -12,8 +12,8 @@
 
 namespace millrace {
 
-// Throws std::invalid_argument for what the caller did wrong (kInvalidArgument, kNotFound), and
-// std::runtime_error for the rest; `what` begins the message.
+// Throws std::invalid_argument for errors of the caller (kInvalidArgument, kNotFound), and
+// std::runtime_error for other failures. The message begins with `what`.
 inline void check_or_throw(const Status& status, std::string_view what) {
   if (status.ok()) return;
   const std::string message = fmt::format("{}: {}", what, status.message());

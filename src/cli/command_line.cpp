@@ -1,4 +1,8 @@
-// The only source of the program that includes CLI11: its headers define the whole library in every
+// Defines the commands of `millrace` and their options with the parser library CLI11, one function
+// per command. Each command gets an object of arguments, which the parser fills and which the
+// action of the command line keeps alive until it runs.
+//
+// This is the only source that includes CLI11: its headers define the whole library in every
 // source that includes them, which costs about ten seconds each.
 #include "cli/command_line.h"
 
@@ -18,36 +22,38 @@
 namespace millrace::cli {
 namespace {
 
-constexpr const char* kModel = "a .rai file, an archive directory, or .onnx";
+constexpr const char* kModel = "a .rai file, an archive directory, or an .onnx file";
 
+// Adds the options of the compiler, which each command takes that accepts an .onnx file. The names
+// of those that are given go into `flags.given`, since archives do not take them.
 void add_compile_flags(CLI::App& command, CompileFlags& flags) {
   std::vector<CLI::Option*> options = {
-      command.add_option("--batch", flags.batch, "frames that one job carries")
+      command.add_option("--batch", flags.batch, "greatest number of frames in one job")
           ->check(CLI::Range(1U, compiler::kMostFrames))
           ->capture_default_str(),
-      command.add_option("--precision", flags.precision, "what the program computes in")
+      command.add_option("--precision", flags.precision, "precision in which the program computes")
           ->check(CLI::IsMember({"fp32", "bf16", "fp16", "int8", "auto"}))
           ->capture_default_str(),
       command.add_option(
           "--hw-layout", flags.hw_layouts,
-          "layout of a boundary tensor's HW view, as NAME=NHWC or NAME=GENERIC:0,2,3,1"),
+          "layout of the HW view of an input or output, as NAME=NHWC or NAME=GENERIC:0,2,3,1"),
       command
           .add_option("--hw-quantisation", flags.hw_quantisation,
-                      "HW views of quantised tensors: vendor (INT8, zero point 0, a power of two "
-                      "as scale) or as the model has them")
+                      "HW views of quantised inputs and outputs: vendor (INT8, zero point 0, a "
+                      "power of two as scale) or model (as the model quantises them)")
           ->check(CLI::IsMember({"vendor", "model"}))
           ->capture_default_str(),
       command.add_option(
           "--input-shape", flags.input_shapes,
-          "fixes open dimensions of an input, as NAME=1,3,224,224; ? keeps one open"),
+          "fixes open dimensions of an input, as NAME=1,3,224,224; ? keeps a dimension open"),
       command
-          .add_option(
-              "--cpu-ops", flags.cpu_operators,
-              "operators and nodes that run on the CPU fallback, as Softmax,Gemm,/head/Add_1")
+          .add_option("--cpu-ops", flags.cpu_operators,
+                      "names of operators and nodes to run on the CPU instead of the NPU, as "
+                      "Softmax,Gemm,/head/Add_1")
           ->delimiter(','),
       command
           .add_option("--full-precision", flags.full_precision,
-                      "operators and nodes that compute in FP32 in a BF16 or FP16 program")
+                      "names of operators and nodes to compute in FP32 in a BF16 or FP16 program")
           ->delimiter(',')};
   command.parse_complete_callback([options = std::move(options), &flags] {
     for (const CLI::Option* option : options)
@@ -56,8 +62,10 @@ void add_compile_flags(CLI::App& command, CompileFlags& flags) {
 }
 
 void add_limit_flags(CLI::App& command, LimitFlags& limits) {
-  command.add_option("--memory-limit", limits.memory, "what the model may take, as 2GiB");
-  command.add_option("--time-limit", limits.time, "for everything, loading included, as 30s");
+  command.add_option("--memory-limit", limits.memory,
+                     "greatest amount of memory that the model may use, as 2GiB");
+  command.add_option("--time-limit", limits.time,
+                     "greatest time for the whole run, loading included, as 30s");
   command.add_flag("--sandbox", limits.sandbox,
                    "load and run in a child process that can only read, compute and report");
 }
@@ -68,20 +76,26 @@ CLI::Option* add_shape_flag(CLI::App& command, std::vector<std::string>& shapes)
 }
 
 void add_picture_flags(CLI::App& command, PictureFlags& flags) {
-  command.add_option("--mean", flags.mean, "subtracted from picture values 0..255; 1 or 3")
+  command
+      .add_option("--mean", flags.mean,
+                  "subtracted from picture values of 0 to 255: one value, or one per channel")
       ->delimiter(',');
-  command.add_option("--scale", flags.scale, "then multiplied; 1 value or 3")->delimiter(',');
-  command.add_option("--order", flags.order, "channel order the model expects")
+  command
+      .add_option("--scale", flags.scale,
+                  "factor applied after --mean: one value, or one per channel")
+      ->delimiter(',');
+  command.add_option("--order", flags.order, "channel order that the model expects")
       ->check(CLI::IsMember({"rgb", "bgr"}))
       ->capture_default_str();
-  command.add_option("--resize", flags.resize, "how pictures are fitted")
+  command.add_option("--resize", flags.resize, "how pictures are fitted to the input's size")
       ->check(CLI::IsMember({"stretch", "crop", "letterbox"}))
       ->capture_default_str();
   command.add_option("--short-side", flags.short_side,
                      "with --resize crop: length of the shorter side before cropping");
 }
 
-// Has `line` run `run` on the arguments, which the parser fills, when `command` is chosen.
+// If `command` is chosen, sets the action of `line` to `run` on the arguments, which the parser
+// fills.
 template <typename Arguments>
 void choose(CLI::App& command, std::shared_ptr<Arguments> arguments,
             Status (*run)(const Arguments&), CommandLine& line) {
@@ -93,7 +107,7 @@ void choose(CLI::App& command, std::shared_ptr<Arguments> arguments,
   });
 }
 
-// The same for a command without arguments.
+// Sets the action of a command without arguments.
 void choose(CLI::App& command, Status (*run)(), CommandLine& line) {
   command.callback([run, &line] {
     line.action = [run]() -> Result<int> {
@@ -112,33 +126,40 @@ void add_calibration_flags(CLI::App& command, CalibrationFlags& flags) {
     command.add_flag(name, value, description)->group(kGroup);
   };
   add("--calibrate", flags.data,
-      "folders and files with typical inputs: pictures, .npy, .bin; NAME=SOURCE with several");
-  add("--calibrate-samples", flags.samples, "the most samples to take, evenly spaced over the data")
+      "folders and files with typical inputs: pictures, .npy, .bin; NAME=SOURCE if the model has "
+      "several inputs");
+  add("--calibrate-samples", flags.samples,
+      "greatest number of samples, evenly spaced over the data")
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();
-  add("--calibrate-method", flags.method, "how ranges are chosen from what was seen")
+  add("--calibrate-method", flags.method,
+      "how quantisation ranges are chosen from the values of the samples")
       ->check(CLI::IsMember({"minmax", "percentile", "mse", "entropy"}))
       ->capture_default_str();
   add("--keep", flags.keep,
-      "operators and nodes that stay floating point (auto: FP32), as Softmax,/head/Conv_1")
+      "names of operators and nodes to keep in floating point (auto: in FP32), as "
+      "Softmax,/head/Conv_1")
       ->delimiter(',');
   add("--accuracy-target", flags.accuracy_target,
-      "keeps what loses most in a higher precision until the outputs lose at most this, as 1%");
+      "greatest error of the outputs, as 1%: the layers that lose most are kept in a higher "
+      "precision");
   add("--report", flags.report,
-      "an .html file about what was chosen for each layer, and what it cost");
+      "an .html file to write: the precision chosen for each layer, and its loss");
   add_flag("--quantise-outputs", flags.quantise_outputs,
-           "outputs are integers, too, and what makes them");
+           "quantise the outputs as well, and the operators that make them");
   add_flag("--power-of-two-scales", flags.power_of_two_scales,
-           "inputs and outputs are INT8 with a power of two as scale, as the board's are");
-  add_flag("--no-equalisation", flags.no_equalisation, "leaves the sizes of channels as they are");
-  add_flag("--no-bias-correction", flags.no_bias_correction, "leaves biases as they are");
+           "inputs and outputs are INT8 with a power of two as scale, as on the board");
+  add_flag("--no-equalisation", flags.no_equalisation,
+           "do not equalise the ranges of channels between convolutions");
+  add_flag("--no-bias-correction", flags.no_bias_correction,
+           "do not correct biases for the rounding of weights");
   add_picture_flags(command, flags.picture);
 }
 
 void add_tuning_flags(CLI::App& command, CompileArguments& arguments) {
   auto* const tune = command.add_flag(
       "--tune", arguments.tune,
-      "measures the kernels that the archive could have on this processor, as millrace tune does");
+      "measure the candidate kernels of the archive on this processor, as millrace tune does");
   add_shape_flag(command, arguments.tune_shapes)->needs(tune)->group("With --tune");
 }
 
@@ -147,25 +168,24 @@ void add_compile_command(CLI::App& app, CommandLine& line) {
   auto arguments = std::make_shared<CompileArguments>();
   command->add_option("model", arguments->onnx, "the .onnx file")->required();
   command->add_option("-o,--output", arguments->output, "the archive to write")->required();
-  command->add_option("--format", arguments->format, "one .rai file, or a directory")
+  command->add_option("--format", arguments->format, "form of the archive: a file or a directory")
       ->check(CLI::IsMember({"rai", "dir"}))
       ->capture_default_str();
   command->add_option("--config", arguments->config,
-                      "JSON with which the board's compiler is configured; flags take precedence");
+                      "JSON configuration of the board's compiler; flags take precedence");
   command->add_option("--profile", arguments->profiles,
-                      "shapes by which APIs without open ones load a dynamic model, as "
-                      "NAME:x=1,3,224,224;y=1,10; the first is the default");
+                      "input shapes with which APIs for static shapes load a dynamic model, as "
+                      "NAME:x=1,3,224,224;y=1,10; the first profile is the default");
   command->add_option("--dump-passes", arguments->dump_passes,
-                      "a folder in which the graph is written after the import and each pass");
-  command->add_option(
-      "--emit-qdq", arguments->emit_qdq,
-      "an .onnx file to write the optimised network to, quantised as the program is, "
-      "for other runtimes");
+                      "a folder to write the graph to after the import and after each pass");
+  command->add_option("--emit-qdq", arguments->emit_qdq,
+                      "an .onnx file to write for other runtimes: the optimised model, quantised "
+                      "as the program is");
   add_tuning_flags(*command, *arguments);
   add_calibration_flags(*command, arguments->calibration);
   add_compile_flags(*command, arguments->flags);
   command->add_flag("--reference", arguments->flags.reference,
-                    "quantised operators one by one, as the standard defines each");
+                    "compute quantised operators one by one, as the ONNX standard defines each");
   choose(*command, std::move(arguments), run_compile, line);
 }
 
@@ -188,7 +208,9 @@ void add_run_command(CLI::App& app, CommandLine& line) {
       ->required();
   auto* const top =
       command->add_option("--top", arguments->top, "print the K highest values of every output");
-  command->add_option("--labels", arguments->labels, "with --top: a text file, line number = class")
+  command
+      ->add_option("--labels", arguments->labels,
+                   "with --top: a text file whose line i, from 0, names class i")
       ->needs(top);
   command->add_option("--output-dir", arguments->output_dir,
                       "write every output to NAME.bin there");
@@ -203,33 +225,35 @@ void add_run_command(CLI::App& app, CommandLine& line) {
   choose(*command, std::move(arguments), run_model, line);
 }
 
-// The load that is measured, and for how long.
+// Adds the options that define the load to measure, and its duration.
 void add_load_flags(CLI::App& command, BenchArguments& arguments) {
   command
       .add_option("--scenario", arguments.scenario,
-                  "how load is made; without it the latency alone and the throughput, in short")
+                  "how jobs are issued, in the terms of MLPerf; without it, latency and throughput "
+                  "are measured in brief")
       ->check(CLI::IsMember({"single-stream", "multi-stream", "offline", "server"}));
-  command.add_option("-n,--iterations", arguments.iterations, "measured jobs")
+  command.add_option("-n,--iterations", arguments.iterations, "number of measured jobs")
       ->check(CLI::Range(1, 100'000'000))
       ->capture_default_str();
   command
       .add_option("--duration", arguments.duration_seconds,
-                  "with --scenario: seconds in which jobs are issued, instead of a number of them")
+                  "with --scenario: seconds for which jobs are issued, instead of --iterations")
       ->check(CLI::Range(0.001, 86'400.0));
-  command.add_option("--warmup", arguments.warmup, "jobs before them")->capture_default_str();
+  command.add_option("--warmup", arguments.warmup, "number of jobs before the measured ones")
+      ->capture_default_str();
   command
       .add_option("--in-flight", arguments.in_flight,
-                  "jobs in flight: kept submitted offline, of one query of multi-stream, held at "
-                  "most by a server. 0: 2 per lane offline, 8 for multi-stream, 4 per lane and at "
-                  "least 8 for a server, 2 without --scenario; single-stream always has 1")
+                  "jobs in flight: kept submitted (offline), in one query (multi-stream), or at "
+                  "most (server). 0: 2 per lane for offline, 8 for multi-stream, 4 per lane and at "
+                  "least 8 for server, 2 without --scenario; single-stream always has 1")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
   command
       .add_option("--qps", arguments.queries_per_second,
-                  "of --scenario server: jobs that arrive in a second, at random times")
+                  "with --scenario server: mean arrival rate in jobs per second (Poisson arrivals)")
       ->check(CLI::Range(0.001, 1e9));
   command.add_option("--seed", arguments.seed,
-                     "of --scenario server: of those times; 1 when not given");
+                     "with --scenario server: seed of the random arrival times; 1 if not given");
   command
       .add_option("--lanes,--threads", arguments.lanes,
                   "lanes of the device; 0: MILLRACE_LANES, or the core budget")
@@ -254,11 +278,11 @@ void add_bench_command(CLI::App& app, CommandLine& line) {
             arguments->json = true;
             arguments->json_file = file;
           },
-          "one line of JSON: instead of the text, or besides it in a file")
+          "print one line of JSON instead of the text, or write it to a file besides the text")
       ->expected(0, 1)
       ->check([](const std::string& file) {
         const bool is_model = file.ends_with(".rai") || file.ends_with(".onnx");
-        return is_model ? file + " is a model: put --json behind it" : std::string();
+        return is_model ? file + " is a model: put --json after it" : std::string();
       })
       ->type_name("[FILE]");
   command->add_option("--plot", arguments->plot,
@@ -270,7 +294,7 @@ void add_bench_command(CLI::App& app, CommandLine& line) {
 
 void add_explain_command(CLI::App& app, CommandLine& line) {
   CLI::App* command =
-      app.add_subcommand("explain", "Show which kernel runs each operator, and why it does there");
+      app.add_subcommand("explain", "Show which kernel runs each operator, where, and why");
   auto arguments = std::make_shared<ExplainArguments>();
   command->add_option("model", arguments->model, kModel)->required();
   command->add_option("--device", arguments->device, "where the model runs")->capture_default_str();
@@ -288,14 +312,17 @@ void add_explain_command(CLI::App& app, CommandLine& line) {
 
 void add_tune_command(CLI::App& app, CommandLine& line) {
   CLI::App* command = app.add_subcommand(
-      "tune", "Measure the kernels that a model could have on this processor, into a record");
+      "tune", "Measure the candidate kernels of a model on this processor, and record their times");
   command->footer("Programs choose kernels by the record that MILLRACE_TUNING names.");
   auto arguments = std::make_shared<TuneArguments>();
   command->add_option("model", arguments->model, kModel)->required();
   command->add_option("-o,--record", arguments->record,
-                      "the file for the times, which may have those of other models; MODEL.tuning");
+                      "the file to add the times to, which may have those of other models; "
+                      "MODEL.tuning if not given");
   add_shape_flag(*command, arguments->shapes);
-  command->add_option("--runs", arguments->runs, "of the model, with and without the record")
+  command
+      ->add_option("--runs", arguments->runs,
+                   "number of measured runs of the model with the record, and of those without")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   add_compile_flags(*command, arguments->flags);
@@ -303,7 +330,7 @@ void add_tune_command(CLI::App& app, CommandLine& line) {
 }
 
 void add_shard_command(CLI::App& app, CommandLine& line) {
-  // As many as a model has heads, more or less.
+  // A generous bound: attention is divided by heads, and models have fewer.
   constexpr uint32_t kMostRanks = 1024;
   CLI::App* command =
       app.add_subcommand("shard", "Divide a transformer among ranks that run it together");
@@ -312,10 +339,10 @@ void add_shard_command(CLI::App& app, CommandLine& line) {
   command->add_option("model", arguments->onnx, "the .onnx file")->required();
   command
       ->add_option("--tensor-parallel", arguments->ranks,
-                   "so many ranks, each with a part of the weights of every layer")
+                   "number of ranks; each has a part of the weights of every layer")
       ->required()
       ->check(CLI::Range(2U, kMostRanks));
-  command->add_option("-o,--output-dir", arguments->output_dir, "the folder for the files")
+  command->add_option("-o,--output-dir", arguments->output_dir, "the folder to write the files to")
       ->capture_default_str();
   command->add_option("--input-shape", arguments->input_shapes,
                       "fixes open dimensions of an input, as NAME=1,128");
@@ -328,9 +355,10 @@ void add_compare_command(CLI::App& app, CommandLine& line) {
   command->footer("Exit codes: 0 all within the threshold, 1 some beyond, 2 cannot compare.");
   auto arguments = std::make_shared<CompareArguments>();
   command->add_option("model", arguments->model, kModel)->required();
-  command->add_option("other", arguments->other, "the other compilation of it");
+  command->add_option("other", arguments->other, "another compilation of the model");
   command->add_option("--reference", arguments->reference,
-                      "instead of it: a folder with VALUE.npy for the values to compare");
+                      "instead of another compilation: a folder with VALUE.npy for each value to "
+                      "compare");
   command
       ->add_option("-i,--input", arguments->inputs,
                    "NAME=FILE (.npy, otherwise raw bytes); FILE if there is one input")
@@ -338,7 +366,7 @@ void add_compare_command(CLI::App& app, CommandLine& line) {
   add_shape_flag(*command, arguments->shapes);
   command
       ->add_option("--threshold", arguments->threshold,
-                   "the largest error, by the largest magnitude of the other side")
+                   "greatest error, relative to the greatest magnitude of the other side's value")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command->add_option("--device", arguments->device, "where the models run")->capture_default_str();
@@ -357,8 +385,8 @@ void add_evaluate_command(CLI::App& app, CommandLine& line) {
   command->add_option("model", arguments->model, kModel)->required();
   command
       ->add_option("--data", arguments->data,
-                   "folders and files: pictures, .npy and .bin; NAME=... where there are several "
-                   "inputs")
+                   "folders and files: pictures, .npy and .bin; NAME=SOURCE if the model has "
+                   "several inputs")
       ->required();
   auto* const labels = command->add_option(
       "--labels", arguments->labels,
@@ -369,12 +397,12 @@ void add_evaluate_command(CLI::App& app, CommandLine& line) {
   command->add_option("--against", arguments->against,
                       "other compilations, to be compared with the model");
   command->add_option("--output", arguments->output, "the output that has the scores");
-  command->add_option("--top", arguments->top, "classes that count besides the first")
+  command->add_option("--top", arguments->top, "K of the top-K accuracy, reported besides top-1")
       ->check(CLI::Range(1U, 1'000'000U))
       ->capture_default_str();
   command
       ->add_option("--limit", arguments->limit,
-                   "samples to take, evenly spaced over the data; 0: all of them")
+                   "greatest number of samples, evenly spaced over the data; 0: all of them")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--device", arguments->device, "where the models run")->capture_default_str();
   add_shape_flag(*command, arguments->shapes);
@@ -394,11 +422,14 @@ void add_golden_inputs(CLI::App& command, GoldenArguments& arguments) {
 }
 
 void add_golden_command(CLI::App& app, CommandLine& line) {
-  CLI::App* command = app.add_subcommand("golden", "Compare output files from a board with ours");
+  CLI::App* command = app.add_subcommand(
+      "golden", "Compare output files from a board with the outputs of the software NPU");
   command->footer("Exit codes: 0 equal within the tolerance, 1 different, 2 cannot compare.");
   auto arguments = std::make_shared<GoldenArguments>();
   command->add_option("model", arguments->model, kModel)->required();
-  command->add_option("directory", arguments->directory, "where the sample programs wrote")
+  command
+      ->add_option("directory", arguments->directory,
+                   "the folder to which the sample programs wrote their outputs")
       ->required();
   add_golden_inputs(*command, *arguments);
   add_shape_flag(*command, arguments->shapes);
@@ -407,7 +438,9 @@ void add_golden_command(CLI::App& app, CommandLine& line) {
   command->add_option("--input-view", arguments->input_view, "view of raw inputs")
       ->check(CLI::IsMember({"cpu", "hw"}));
   command
-      ->add_option("--tolerance", arguments->tolerance_steps, "steps by which elements may differ")
+      ->add_option("--tolerance", arguments->tolerance_steps,
+                   "greatest difference of elements, in steps: the scale of a quantised output, "
+                   "otherwise the resolution of its type")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command->add_option("--device", arguments->device, "where the model runs")->capture_default_str();
@@ -431,13 +464,15 @@ void add_conformance_command(CLI::App& app, CommandLine& line) {
   command->add_option("--junit", arguments->junit, "write a JUnit file");
   command->add_option("--table", arguments->table, "write the results by operator, in Markdown");
   command->add_option("--filter", arguments->filter,
-                      "only cases that the pattern fits, as 'node/test_abs*' or '*_expanded'");
+                      "only cases that match the pattern, as 'node/test_abs*' or '*_expanded'");
   command->add_option("--exclude", arguments->exclude,
-                      "a text file of cases to leave out: name and reason, one a line");
-  command->add_option("--jobs", arguments->jobs, "cases at a time; 0: as many as there are cores")
+                      "a text file of cases to leave out: one line each with name and reason");
+  command
+      ->add_option("--jobs", arguments->jobs,
+                   "number of cases to run at a time; 0: as many as there are cores")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
-  command->add_option("--time-limit", arguments->time_limit, "for each case, as 30s")
+  command->add_option("--time-limit", arguments->time_limit, "time limit of each case, as 30s")
       ->capture_default_str();
   command->callback([arguments, &line] {
     line.failure_code = kConformanceCannotRun;
@@ -457,7 +492,8 @@ void add_env_command(CLI::App& app, CommandLine& line) {
       run_env, line);
 }
 
-// The parser says only that a command is missing; the message names the word that is none.
+// Returns the message of a usage error. If the first word is no command, CLI11 says only that a
+// command is missing; the message then names the word and the commands.
 std::string problem_of(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
   const std::string_view word = argc > 1 ? argv[1] : "";
   if (!app.get_subcommands().empty() || word.empty() || word.starts_with('-')) return error.what();

@@ -1,4 +1,4 @@
-// The command line of `millrace`.
+// Parses the command line of `millrace`.
 #pragma once
 
 #include <functional>
@@ -9,13 +9,14 @@
 namespace millrace::cli {
 
 struct CommandLine {
-  // Runs the chosen command and returns the exit code of the program. Empty when there is nothing
-  // to run: help or the version has been printed, or there is a usage error.
+  // Runs the chosen command and returns the exit code of the program. Empty if there is nothing to
+  // run: help or the version has been printed, or there is a usage error.
   std::function<Result<int>()> action;
-  int failure_code = 1;     // the exit code when the action returns an error
-  std::string usage_error;  // why the command line makes no sense; empty when it does
+  int failure_code = 1;     // the exit code if the action returns an error
+  std::string usage_error;  // why the command line is invalid; empty if it is valid
 };
 
+// Parses the arguments of main(). Prints the help or the version if they are asked for.
 CommandLine parse_command_line(int argc, char** argv);
 
 }  // namespace millrace::cli

@@ -1,5 +1,8 @@
-// The commands of `millrace`: what each takes from the command line, and the function that runs it.
-// A command prints its results and returns a Status; main() alone prints errors.
+// The commands of `millrace`: the arguments that each takes from the command line, and the function
+// that runs it. Members mean what the help text of their option says (command_line.cpp).
+//
+// A command prints its results to standard output and returns a Status; main() alone prints errors.
+// Commands are run by the main thread, one per process.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +22,12 @@ struct CompileArguments {
   std::string onnx;
   std::string output;
   std::string format = "rai";
-  std::string config;                 // configuration of the board's compiler; empty: none
-  std::vector<std::string> profiles;  // NAME:x=1,3,224,224;y=...
-  std::string dump_passes;            // a folder for the graph after each pass; empty: none
-  std::string emit_qdq;               // an .onnx file for the optimised graph; empty: none
-  CalibrationFlags calibration;       // for --precision int8
-  bool tune = false;                  // measures the archive that was written: tune/tune_command.h
+  std::string config;                    // configuration of the board's compiler; empty: none
+  std::vector<std::string> profiles;     // NAME:x=1,3,224,224;y=...
+  std::string dump_passes;               // a folder for the graph after each pass; empty: none
+  std::string emit_qdq;                  // an .onnx file for the optimised graph; empty: none
+  CalibrationFlags calibration;          // for --precision int8 and auto
+  bool tune = false;                     // tunes the archive that was written: tune/tune_command.h
   std::vector<std::string> tune_shapes;  // shapes of open inputs for --tune: NAME=1,3,224,224
   CompileFlags flags;
 };
@@ -55,14 +58,14 @@ struct BenchArguments {
   std::string device = "cpu";
   std::string view = "cpu";
   std::vector<std::string> shapes;
-  std::string scenario;  // empty: single-stream and offline, in short
+  std::string scenario;  // empty: single-stream, then offline, in brief
   uint32_t lanes = 0;
-  uint32_t in_flight = 0;  // 0: what the scenario needs
+  uint32_t in_flight = 0;  // 0: the default of the scenario
   uint32_t warmup = 10;
   uint32_t iterations = 200;
-  double duration_seconds = 0;    // 0: so many iterations
+  double duration_seconds = 0;    // 0: `iterations` jobs instead
   double queries_per_second = 0;  // rate of the server scenario; 0: not given
-  std::optional<uint64_t> seed;   // seed of the arrival times; 1 when not given
+  std::optional<uint64_t> seed;   // seed of the arrival times; 1 if not given
   bool json = false;
   std::string json_file, plot;  // empty: none
   LimitFlags limits;
@@ -74,18 +77,18 @@ struct ExplainArguments {
   std::string device = "cpu";
   bool profile = false;
   std::vector<std::string> shapes;
-  uint32_t runs = 20;  // that are measured
+  uint32_t runs = 20;  // measured runs, with `profile`
   bool json = false;
 };
 
 struct EvaluateArguments {
   std::string model;
-  std::vector<std::string> against;  // models that are compared with it
+  std::vector<std::string> against;  // other models, compared with `model`
   std::vector<std::string> data;
   std::string labels, classes;  // empty: none
-  std::string output;           // with the scores; empty: the one that may have them
+  std::string output;           // the one with the scores; empty: the only one that may have them
   uint32_t top = 5;
-  size_t limit = 0;  // samples; 0: all
+  size_t limit = 0;  // greatest number of samples; 0: all
   PictureFlags picture;
   std::vector<std::string> shapes;
   std::string device = "cpu";
@@ -98,7 +101,7 @@ struct GoldenArguments {
   std::string directory;
   std::vector<std::string> inputs;
   std::string inputs_from;
-  std::string view, input_view;  // empty: what the names and sizes of the files say
+  std::string view, input_view;  // empty: as the names and sizes of the files say
   std::vector<std::string> shapes;
   double tolerance_steps = 0;
   std::string device = "cpu";
@@ -106,14 +109,14 @@ struct GoldenArguments {
   CompileFlags flags;
 };
 
-// Exit codes of `golden`; it returns 0 when all files are equal within the tolerance.
+// Exit codes of `golden`; it returns 0 if all files are equal within the tolerance.
 inline constexpr int kGoldenDifferent = 1;
 inline constexpr int kGoldenCannotCompare = 2;
 
 struct CompareArguments {
   std::string model;
-  std::string other;      // the second model; empty: a reference
-  std::string reference;  // a folder of NAME.npy; empty: a second model
+  std::string other;      // the second model; empty: `reference` instead
+  std::string reference;  // a folder of NAME.npy; empty: `other` instead
   std::vector<std::string> inputs;
   std::vector<std::string> shapes;
   double threshold = 1e-3;
@@ -122,7 +125,7 @@ struct CompareArguments {
   CompileFlags flags;
 };
 
-// Exit codes of `compare`; it returns 0 when all values are within the threshold.
+// Exit codes of `compare`; it returns 0 if all values are within the threshold.
 inline constexpr int kCompareDifferent = 1;
 inline constexpr int kCompareCannotCompare = 2;
 
@@ -133,7 +136,7 @@ struct ConformanceArguments {
   uint32_t jobs = 0;                          // 0: as many as there are cores
 };
 
-// Exit codes of `conformance`; it returns 0 when no case failed.
+// Exit codes of `conformance`; it returns 0 if no case failed.
 inline constexpr int kConformanceFailed = 1;
 inline constexpr int kConformanceCannotRun = 2;
 

@@ -1,3 +1,7 @@
+// `millrace compile`: compiles an ONNX model to an archive, with calibration if the precision needs
+// it, and prints what a user should know about the result: fixed batches, HW views of quantised
+// tensors, operators on the CPU. Outputs are checked before any work is done, and written under
+// CleanInterruption, so that a signal leaves no incomplete file.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -38,7 +42,8 @@
 namespace millrace::cli {
 namespace {
 
-// A batch that is fixed in the model stays in its shapes, which is a surprise to users of --batch.
+// Prints a note about inputs whose batch dimension is fixed in the model: it stays in their shapes,
+// and --batch counts frames of this size.
 void note_fixed_batch(const graph::CompiledModel& model) {
   for (const graph::Boundary& input : model.inputs)
     if (input.cpu.layout == tensor::Layout::kNchw && input.cpu.shape[0] > 1)
@@ -48,13 +53,15 @@ void note_fixed_batch(const graph::CompiledModel& model) {
           input.cpu.name, input.cpu.shape[0], fmt::join(input.cpu.shape, "x"));
 }
 
+// Returns an attribute, or null if the operator has none of this name and type.
 template <class T>
 const T* attribute_of(const graph::Fallback& op, std::string_view name) {
   const auto entry = std::ranges::find(op.attributes, name, &graph::Attribute::name);
   return entry == op.attributes.end() ? nullptr : std::get_if<T>(&entry->value);
 }
 
-// Classifiers of ai.onnx.ml: what their strings and maps have become, which tensors cannot be.
+// Prints how the class names of an ai.onnx.ml classifier are represented: a tensor can hold neither
+// the strings nor the maps that the standard declares.
 void note_class_names(const graph::Fallback& op, const std::string& output) {
   const auto* names = attribute_of<std::vector<std::string>>(op, "classlabels_strings");
   const auto* numbers = attribute_of<graph::Dims>(op, "classlabels_int64s");
@@ -63,11 +70,10 @@ void note_class_names(const graph::Fallback& op, const std::string& output) {
                               : numbers != nullptr ? fmt::format("{}", fmt::join(*numbers, ", "))
                                                    : "";
   if (op.name == "ai.onnx.ml.ZipMap")
-    print_escaped(
-        "note: \"{}\" is no sequence of maps, but a tensor with a column for each of: {}\n", output,
-        classes);
+    print_escaped("note: \"{}\" is a tensor instead of a sequence of maps; its columns are: {}\n",
+                  output, classes);
   else if (has_names)
-    print_escaped("note: \"{}\" has the number of a class instead of its name, from 0: {}\n",
+    print_escaped("note: \"{}\" has the index of a class, from 0, instead of its name: {}\n",
                   output, classes);
 }
 
@@ -78,7 +84,8 @@ bool is_used(const graph::Graph& graph, graph::ValueId id) {
          });
 }
 
-// Nothing is said of outputs that the model leaves out: those of a graph have other names than its.
+// Prints the notes for all classifiers of the model. Unused outputs are skipped: if the model omits
+// one, its name in the graph is not the model's.
 void note_class_names(const graph::CompiledModel& model) {
   for (const graph::Node& node : model.graph.nodes) {
     const auto* op = std::get_if<graph::Fallback>(&node.op);
@@ -98,7 +105,8 @@ bool is_given(const CompileFlags& flags, std::string_view option) {
   return std::ranges::find(flags.given, option) != flags.given.end();
 }
 
-// The flags with what the configuration says, and a note about the rest of it.
+// Returns the flags, completed by the settings of the configuration file. Prints a note about
+// settings that are ignored.
 Result<CompileFlags> with_config(const CompileArguments& arguments) {
   CompileFlags flags = arguments.flags;
   if (arguments.config.empty()) return flags;
@@ -108,13 +116,13 @@ Result<CompileFlags> with_config(const CompileArguments& arguments) {
   if (config.precision && !is_given(flags, "--precision"))
     flags.precision = graph::name_of(*config.precision);
   if (!config.ignored.empty())
-    print_escaped("note: {}: without meaning here: {}\n", arguments.config,
+    print_escaped("note: {}: these settings are ignored: {}\n", arguments.config,
                   fmt::join(config.ignored, ", "));
   return flags;
 }
 
-// Why shapes of the model are known only when a job runs: an open input, or the first node that
-// waits for elements.
+// Returns why shapes of the model are known only when a job runs: an open input, or else the first
+// node whose output shape depends on elements (data-dependent).
 std::string reason_of(const graph::CompiledModel& model) {
   const auto describe = [](const char* what, const graph::Boundary& tensor) {
     return fmt::format(
@@ -124,20 +132,22 @@ std::string reason_of(const graph::CompiledModel& model) {
   const auto input = std::ranges::find_if(model.inputs, &graph::Boundary::open);
   if (input != model.inputs.end()) return describe("input", *input);
   const Result<lowering::Stage> stage = lowering::lower_whole(*model.network, true);
-  if (!stage.ok() || stage->rest.empty()) return "shapes inside it follow from elements";
+  if (!stage.ok() || stage->rest.empty()) return "shapes inside it depend on elements";
   const network::Node& node = model.network->nodes[stage->rest.front()];
-  return fmt::format("the shape of \"{}\", which {} makes, follows from elements",
+  return fmt::format("the shape of \"{}\", an output of {}, depends on elements",
                      node.outputs.front(), node.type);
 }
 
-// Lowers the model with each, so that no archive has one that cannot be loaded.
+// Adds the profiles to the model. Lowers the model with each of them, so that every profile of an
+// archive can be loaded.
 Status add_profiles(const std::vector<std::string>& arguments, graph::CompiledModel* model) {
   if (!arguments.empty() && model->network == nullptr)
     return invalid_argument("--profile is for dynamic models; the shapes of this one are static");
   for (const std::string& argument : arguments) {
     MILLRACE_ASSIGN_OR_RETURN(graph::ShapeProfile profile, parse_profile(*model, argument));
     if (std::ranges::count(model->profiles, profile.name, &graph::ShapeProfile::name) != 0)
-      return invalid_argument(fmt::format("--profile: two are named \"{}\"", profile.name));
+      return invalid_argument(
+          fmt::format("--profile: two profiles are named \"{}\"", profile.name));
     MILLRACE_RETURN_IF_ERROR(lowering::lower_profile(*model, profile).status());
     model->profiles.push_back(std::move(profile));
   }
@@ -166,20 +176,22 @@ void print_cpu_operators(const graph::CompiledModel& model, const CompileFlags& 
     print_escaped("on the CPU by {}: {}\n", name, fmt::join(nodes, ", "));
 }
 
-// A leading dimension that is no batch gives other results when each entry is a frame of its own.
+// Prints a note about leading dimensions that are assumed to be a batch. If one is not, results are
+// wrong, since each of its entries becomes a frame of its own.
 void note_assumed_frames(const std::vector<compiler::AssumedFrame>& frames) {
   for (const compiler::AssumedFrame& frame : frames) {
     std::vector<std::string> dims;
     for (const int64_t dim : frame.kept_open)
       dims.push_back(dim == network::Dimension::kOpen ? "?" : std::to_string(dim));
     print_escaped(
-        "note: the leading dimension of input \"{0}\" is open and taken for a batch: it is 1; if "
-        "it is none, keep it open with --input-shape {2}={1}\n",
+        "note: the leading dimension of input \"{0}\" is open and assumed to be the batch, so it "
+        "is fixed to 1; if it is none, keep it open with --input-shape {2}={1}\n",
         frame.input, fmt::join(dims, ","), shell_word(frame.input));
   }
 }
 
-// A model, and how its precisions were chosen if they were.
+// A compiled model. After calibration, `report` and `outputs` describe its accuracy; `hw_views` is
+// present if the loss by requantised HW views was measured.
 struct Compiled {
   graph::CompiledModel model;
   std::optional<QuantisationReport> report = {};
@@ -187,7 +199,7 @@ struct Compiled {
   std::optional<quantise::HwViewCost> hw_views = {};
 };
 
-// The options given that only a calibration uses.
+// Returns the options that differ from their defaults and that only calibration uses.
 std::vector<std::string_view> calibration_options(const CalibrationFlags& flags) {
   const CalibrationFlags usual;
   const std::pair<std::string_view, bool> options[] = {
@@ -204,13 +216,15 @@ std::vector<std::string_view> calibration_options(const CalibrationFlags& flags)
   return given;
 }
 
-// They are no error, since scripts give them for models of several precisions.
+// Options without effect are no error: scripts pass the same options for several precisions.
 void note_unused_options(const CalibrationFlags& flags) {
   if (const auto unused = calibration_options(flags); !unused.empty())
     print_escaped("note: without --precision int8 or auto these have no effect: {}\n",
                   fmt::join(unused, ", "));
 }
 
+// Compiles the model, with calibration if the precision needs it, or measures the HW views of a
+// model that is quantised already on calibration data.
 Result<Compiled> compile_with(const CompileArguments& arguments, const CompileFlags& flags,
                               const CompileObserver& observer) {
   CalibrationFlags calibration = arguments.calibration;
@@ -232,7 +246,7 @@ Result<Compiled> compile_with(const CompileArguments& arguments, const CompileFl
   return compiled;
 }
 
-// Compiles, and writes what the compiler makes on the way where that is wanted.
+// Compiles the model, and writes the files of --dump-passes and --emit-qdq on the way.
 Result<Compiled> compile_and_dump(const CompileArguments& arguments, const CompileFlags& flags) {
   const bool dumps = !arguments.dump_passes.empty(), exports = !arguments.emit_qdq.empty();
   std::optional<PassDump> dump;
@@ -251,32 +265,31 @@ Result<Compiled> compile_and_dump(const CompileArguments& arguments, const Compi
   if (dumps) MILLRACE_RETURN_IF_ERROR(dump->status());
   if (dumps && compiled.ok() && compiled->model.network != nullptr)
     return invalid_argument(
-        "--dump-passes: some shapes of this model are known only when a job runs, and so is what "
-        "the "
-        "passes make; fix its open dimensions with --input-shape to see that");
+        "--dump-passes: some shapes of this model are known only when a job runs, so the passes "
+        "run then; fix its open dimensions with --input-shape to dump them");
   if (exports && compiled.ok()) MILLRACE_RETURN_IF_ERROR(onnx.write(arguments.emit_qdq));
   return compiled;
 }
 
-// Prints which precisions were chosen and what that cost, and writes the page about it where one is
-// wanted.
+// Prints which precisions were chosen and the loss of accuracy. Writes the HTML report to the file
+// `page`, unless it is empty.
 Status show(const QuantisationReport& report, const quantise::OutputAgreement& outputs,
             const std::string& page) {
   print_escaped_lines(quantisation_text(report));
-  print_escaped("  outputs against fp32: cosine {:.5f}, the worst sample {:.5f}\n",
+  print_escaped("  outputs against fp32: mean cosine {:.5f}, worst sample {:.5f}\n",
                 outputs.mean_cosine, outputs.worst_cosine);
   if (page.empty()) return {};
   const std::string html = quantisation_html(report);
   return io::write_file(page, std::as_bytes(std::span(html)));
 }
 
-// Whether two paths lead to one file; an output that does not exist yet is no other file.
+// Whether two paths lead to the same existing file.
 bool same_file(const std::string& a, const std::string& b) {
   std::error_code error;
   return std::filesystem::equivalent(a, b, error);
 }
 
-// The same for outputs, of which none need exist yet.
+// Whether two paths lead to the same place; the files need not exist yet.
 bool same_place(const std::string& a, const std::string& b) {
   std::error_code error;
   return std::filesystem::weakly_canonical(a, error) == std::filesystem::weakly_canonical(b, error);
@@ -286,7 +299,7 @@ model::ArchiveForm form_of(const CompileArguments& arguments) {
   return arguments.format == "dir" ? model::ArchiveForm::kDirectory : model::ArchiveForm::kFile;
 }
 
-// No output may replace the model, another output, or a file that must not be replaced.
+// Rejects outputs that would replace the model, another output, or a file that must be kept.
 Status check_outputs(const CompileArguments& arguments) {
   const std::string& report = arguments.calibration.report;
   MILLRACE_RETURN_IF_ERROR(model::check_archive_target(arguments.output, form_of(arguments)));
@@ -305,7 +318,7 @@ Status check_outputs(const CompileArguments& arguments) {
 Status check_tuning(const CompileArguments& arguments) {
   if (arguments.output.ends_with(".onnx"))
     return invalid_argument(
-        fmt::format("--tune opens the archive, and {} would be taken for an ONNX file: choose "
+        fmt::format("--tune loads the archive, and {} would be taken for an ONNX file: choose "
                     "another output",
                     arguments.output));
   const std::string record = record_beside(arguments.output);

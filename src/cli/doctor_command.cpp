@@ -1,3 +1,6 @@
+// `millrace doctor`: reports what this machine offers (instruction sets, cores, sharing of memory),
+// whether each device opens, and whether the environment suits programs of the VART-ML and NRT
+// APIs. It prints everything before it fails with the first error.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -53,8 +56,8 @@ const char* precisions(const CpuFeatures& features) {
   return "FP32; BF16 and FP16 archives are computed in FP32";
 }
 
-// Whether buffers can travel as file descriptors: made, exported, imported, and the same bytes
-// seen.
+// Tests whether memory can be shared as a file descriptor: allocates a buffer, exports and imports
+// it, and checks that both mappings show the same bytes.
 std::string fd_sharing() {
   const auto source = memory::memory_source_of_environment();
   if (!source.ok()) return "no: " + source.status().message();
@@ -89,7 +92,8 @@ Status print_device(const char* name) {
   return {};
 }
 
-// Every bank of this process, and any other that some process of this user has memory in.
+// Prints the banks that the environment configures, and all others in which a process of this user
+// has memory.
 Status print_banks() {
   const auto banks = memory::banks_of_environment();
   if (!banks.ok()) {
@@ -110,7 +114,7 @@ Status print_banks() {
   return {};
 }
 
-// Prints the meaning of `start_column` on this machine: column -> group -> core.
+// Prints the meaning of `start_column` on this machine: the group and the core of each column.
 Status print_columns() {
   const Result<runtime::ColumnMap> map = runtime::ColumnMap::of_process();
   if (!map.ok()) {
@@ -133,7 +137,8 @@ Status print_nrt() {
   return *found.started;
 }
 
-// The variables that are set and may change what programs do, and those that are misspelt.
+// Prints the variables that are set with a prefix of Millrace or NRT, and marks unknown ones, which
+// may be misspelt.
 void print_variables() {
   const std::vector<std::string> unknown = unknown_variables();
   for (const char* prefix : {"MILLRACE_", "NEURON_RT_"}) {

@@ -1,3 +1,5 @@
+// `millrace env`: prints shell commands that put this build's libraries, pkg-config files and
+// programs in front of PKG_CONFIG_PATH, LD_LIBRARY_PATH and PATH.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +14,7 @@
 namespace millrace::cli {
 namespace {
 
-// The list without this directory, which the variable may have from an earlier call.
+// Returns the colon-separated list without this directory, which an earlier call may have added.
 std::string without(std::string_view list, std::string_view directory) {
   std::string rest;
   for (size_t at = 0; at < list.size();) {
@@ -33,7 +35,8 @@ void print_variable(const char* name, const std::string& directory) {
 
 }  // namespace
 
-// The libraries lie in ../lib of the program, in a build tree and (mostly) in an installation.
+// The libraries are in ../lib relative to the program in a build tree, and in the library directory
+// of the prefix, which may have another name, in an installation.
 Status run_env() {
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);

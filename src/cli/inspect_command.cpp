@@ -1,3 +1,5 @@
+// `millrace inspect`: describes a model as JSON first (inputs and outputs with their views,
+// partitions, precisions, memory plan), and prints either that or a text made from it.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -21,7 +23,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// An open dimension is null; a shape of open rank is null itself.
+// Returns a list of dimensions, in which an open one is null; null if the rank is open, too.
 Json describe_shape(const tensor::TensorDesc& desc, bool open) {
   if (open && desc.shape.empty()) return nullptr;
   Json shape = Json::array();
@@ -49,7 +51,7 @@ std::string why_no_hw_view(const graph::CompiledModel& model, const graph::Bound
       graph::name_of(graph::kind_off_npu(model.graph, model.partitions, boundary.value)));
 }
 
-// The model's own integer forms, indexed by the value of the graph.
+// By value of the graph: how the model itself quantises it.
 using OwnForms = std::vector<std::optional<graph::BoundaryQuantisation>>;
 
 Json describe_quantisation(const graph::Boundary& boundary, const OwnForms& own) {
@@ -93,7 +95,7 @@ void count_operators(const network::Network& network, std::map<std::string, int>
   }
 }
 
-// Counts operators of the graph or, if the model is dynamic, of the network.
+// Counts the operators of the graph or, if the model is dynamic, those of the network.
 Json describe_operators(const graph::CompiledModel& model) {
   if (model.network == nullptr) return describe_operators(model.graph.nodes);
   std::map<std::string, int> counts;
@@ -113,7 +115,7 @@ Json describe_partitions(const graph::CompiledModel& model) {
   return partitions;
 }
 
-// The nodes that compute in another precision than the model.
+// Lists the nodes of NPU partitions that compute in another precision than the model.
 Json describe_other_precisions(const graph::CompiledModel& model) {
   Json nodes = Json::array();
   for (const graph::Partition& partition : model.partitions) {
@@ -197,7 +199,8 @@ void print_view(const char* label, const Json& view) {
   print_escaped("\n");
 }
 
-// Prints the options for pictures. Text meant to be copied has a line of its own.
+// Prints the options with which pictures can be fed to the model. Text that is meant to be copied
+// is on a line of its own.
 void print_pictures(const Json& pictures) {
   print_escaped("    pictures  millrace run ... {}\n", pictures["run_options"].get<std::string>());
   for (const auto& [key, view] : {std::pair("preprocess_cpu", "CPU"), {"preprocess_hw", "HW "}})
@@ -269,7 +272,7 @@ void print_text(const Json& model) {
   const bool dynamic = model["dynamic"].get<bool>();
   print_escaped("{}  {}  batch {}{}\n", model["name"].get<std::string>(),
                 model["precision"].get<std::string>(), model["batch_size"].get<int>(),
-                dynamic ? "  dynamic: shapes are settled by each job" : "");
+                dynamic ? "  dynamic: each job sets the shapes" : "");
   print_tensors("inputs", model["inputs"]);
   print_tensors("outputs", model["outputs"]);
   if (!dynamic) print_partitions(model["partitions"]);
@@ -290,7 +293,7 @@ Status run_inspect(const InspectArguments& arguments) {
   MILLRACE_ASSIGN_OR_RETURN(const auto model, open_model(arguments.model, arguments.flags));
   const Json description = describe(*model);
   if (arguments.json)
-    // Names in hostile files need not be UTF-8.
+    // Names in files need not be valid UTF-8: invalid bytes are replaced.
     print_escaped_lines(description.dump(2, ' ', true, Json::error_handler_t::replace) + "\n");
   else
     print_text(description);

@@ -1,6 +1,6 @@
-// The `millrace` program. Exit codes: 0 success, 1 a failure (a line on standard error), 2 a
-// command line that makes no sense. Commands that answer a question have their own: `golden` and
-// `conformance`.
+// The `millrace` program. Exit codes: 0 success, 1 failure (with a message on standard error), 2
+// invalid command line. `compare`, `golden` and `conformance` have exit codes of their own
+// (commands.h).
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -18,7 +18,8 @@ namespace {
 
 constexpr int kUsage = 2;
 
-// A message is one line; a list has further, indented lines. Names in it may contain any bytes.
+// Returns a message in printable form: names in it may contain any bytes. A message is one line,
+// or a list whose further lines are indented by two spaces; other line feeds are escaped.
 std::string one_message(std::string_view text) {
   constexpr std::string_view kNextEntry = "\n  ";
   std::string message;
@@ -35,7 +36,8 @@ int fail(const std::string& message, int exit_code) {
   return exit_code;
 }
 
-// An exception is a failure of the command, too: golden's other codes are answers.
+// Runs the command. An exception is returned as a failure, so that it gets the failure code of the
+// command: exit code 1 is a result of `golden`, `compare` and `conformance`.
 Result<int> perform(const CommandLine& line) {
   try {
     return line.action ? line.action() : 0;
@@ -49,7 +51,7 @@ int run(int argc, char** argv) {
   if (!line.usage_error.empty()) return fail(line.usage_error, kUsage);
   const Result<int> exit_code = perform(line);
   if (!exit_code.ok()) return fail(exit_code.status().message(), line.failure_code);
-  // The help is printed by a stream, which has no buffer of its own.
+  // CLI11 prints the help by std::cout, which shares the buffer of stdout.
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
     return fail("cannot write to standard output", line.failure_code);
   return *exit_code;

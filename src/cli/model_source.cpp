@@ -1,3 +1,5 @@
+// Translates the options of the compiler, which are checked here as far as the parser of the
+// command line cannot, and chooses between compiling and decoding by the name of the file.
 #include "cli/model_source.h"
 
 #include <fmt/format.h>
@@ -20,14 +22,14 @@
 namespace millrace::cli {
 namespace {
 
-// "1,3,?,?", where ? leaves a dimension open.
+// Parses a shape such as "1,3,?,?", in which ? leaves a dimension open.
 Result<graph::Dims> parse_dims(const std::string& text) {
   graph::Dims dims = parse_numbers<int64_t>(text, 1, network::Dimension::kOpen);
   if (!dims.empty()) return dims;
-  return invalid_argument(fmt::format("'{}' is no shape; write it like 1,3,224,224", text));
+  return invalid_argument(fmt::format("'{}' is not a shape; write it like 1,3,224,224", text));
 }
 
-// "NHWC", or "GENERIC:0,2,3,1" with an order.
+// Parses a layout such as "NHWC", or "GENERIC:0,2,3,1" with an order of dimensions.
 Result<compiler::HwLayout> parse_hw_layout(const std::string& text) {
   const auto colon = std::ranges::find(text, ':');
   MILLRACE_ASSIGN_OR_RETURN(const tensor::Layout layout,
@@ -37,11 +39,11 @@ Result<compiler::HwLayout> parse_hw_layout(const std::string& text) {
   std::vector<uint32_t> order = parse_numbers<uint32_t>(numbers, 0);
   if (!order.empty()) return compiler::HwLayout{layout, std::move(order)};
   return invalid_argument(
-      fmt::format("'{}' is no layout with an order; write it like GENERIC:0,2,3,1", text));
+      fmt::format("'{}' is not a layout with an order; write it like GENERIC:0,2,3,1", text));
 }
 
-// Requirement: the name is one that the option takes. What a quantised program computes in floating
-// point is FP32, and most of a program whose precisions are chosen BF16.
+// Returns the precision of the floating point operators for a value of --precision: FP32 for int8,
+// BF16 for auto. Requirement: the option takes the name.
 graph::Precision precision_named(std::string_view name) {
   constexpr std::array kAll = {graph::Precision::kFp32, graph::Precision::kBf16,
                                graph::Precision::kFp16};
@@ -59,7 +61,7 @@ Result<compiler::CompileOptions> options_from(const CompileFlags& flags) {
     MILLRACE_ASSIGN_OR_RETURN(const NameValue entry, split_name_value(text));
     MILLRACE_ASSIGN_OR_RETURN(compiler::HwLayout layout, parse_hw_layout(entry.value));
     if (!options.hw_layouts.emplace(entry.name, std::move(layout)).second)
-      return invalid_argument(fmt::format("--hw-layout: '{}' is given two", entry.name));
+      return invalid_argument(fmt::format("--hw-layout: '{}' is given two layouts", entry.name));
   }
   options.hw_quantisation = flags.hw_quantisation == name_of(graph::HwQuantisation::kModel)
                                 ? graph::HwQuantisation::kModel
@@ -72,7 +74,8 @@ Result<compiler::CompileOptions> options_from(const CompileFlags& flags) {
     MILLRACE_ASSIGN_OR_RETURN(const NameValue entry, split_name_value(text));
     MILLRACE_ASSIGN_OR_RETURN(graph::Dims dims, parse_dims(entry.value));
     if (!options.input_shapes.emplace(entry.name, std::move(dims)).second)
-      return invalid_argument(fmt::format("--input-shape: input '{}' is given two", entry.name));
+      return invalid_argument(
+          fmt::format("--input-shape: input '{}' is given two shapes", entry.name));
   }
   return options;
 }
@@ -100,8 +103,8 @@ Result<graph::CompiledModel> compile_onnx(const std::string& path, const Compile
                                           const CompileObserver& observer) {
   if (needs_calibration(flags.precision))
     return invalid_argument(fmt::format(
-        "{0} needs calibration: millrace compile --precision {0} --calibrate DATA makes "
-        "an archive, which all commands take",
+        "{0} needs calibration: millrace compile --precision {0} --calibrate DATA writes "
+        "an archive, which every command accepts",
         flags.precision));
   MILLRACE_ASSIGN_OR_RETURN(compiler::CompileOptions options, options_from(flags));
   Progress progress("compiling " + path);
@@ -120,8 +123,8 @@ Result<std::shared_ptr<const graph::CompiledModel>> open_model(const std::string
     return std::make_shared<const graph::CompiledModel>(std::move(model));
   }
   if (!flags.given.empty())
-    return invalid_argument(
-        fmt::format("{} is for .onnx files: {} is compiled already", flags.given.front(), path));
+    return invalid_argument(fmt::format("{} applies to .onnx files only: {} is compiled already",
+                                        flags.given.front(), path));
   MILLRACE_ASSIGN_OR_RETURN(const auto archive, model::Archive::open(path));
   Result<graph::CompiledModel> decoded = graph::decode(archive);
   if (!decoded.ok()) return decoded.status().with_context(path);

@@ -1,5 +1,5 @@
-// The source of a command's model: an archive in either form, or an ONNX file that is compiled in
-// memory on the way.
+// Opens the model of a command: an archive in either form, or an ONNX file, which is compiled in
+// memory. One thread.
 #pragma once
 
 #include <functional>
@@ -15,13 +15,13 @@
 
 namespace millrace::cli {
 
-// The precisions that take calibration (quantise/compile_calibrated.h); only `millrace compile`
-// does that. Auto is BF16, and FP32 where BF16 would lose too much.
+// The precisions that need calibration (quantise/compile_calibrated.h), which only `millrace
+// compile` does. "auto" is BF16, with FP32 for layers that would lose too much accuracy.
 inline constexpr const char* kInt8 = "int8";
 inline constexpr const char* kAuto = "auto";
 bool needs_calibration(const std::string& precision);
 
-// The compiler's options as they stand on the command line.
+// The compiler's options as texts of the command line.
 struct CompileFlags {
   std::vector<std::string> given;  // names of the options that the command line has
   uint32_t batch = 1;
@@ -32,10 +32,10 @@ struct CompileFlags {
   std::vector<std::string> cpu_operators;
   std::vector<std::string> full_precision;
   bool reference = false;
-  bool attention_in_parts = false;  // no option: for --precision int8 and auto, and shard
+  bool attention_in_parts = false;  // set by --precision int8 and auto, and by shard
 };
 
-// Callbacks by which a command follows the compiler; each may be empty.
+// Callbacks by which a command observes the compiler; each may be empty.
 struct CompileObserver {
   decltype(compiler::CompileOptions::on_stage) on_stage;
   decltype(compiler::CompileOptions::on_assumed_frames) on_assumed_frames;
@@ -53,12 +53,12 @@ Result<graph::CompiledModel> compile_onnx(const std::string& path, const Compile
 Result<std::shared_ptr<const graph::CompiledModel>> open_model(const std::string& path,
                                                                const CompileFlags& flags);
 
-// The same, as a static model: `shapes` are --shape arguments, with which a model with open shapes
-// is lowered. kInvalidArgument as parse_shapes() (open_tensors.h), and for an open input without a
-// shape; kUnsupported where shapes inside the model still follow from elements.
+// Opens a model like open_model(), as a static model: if it has open shapes, it is lowered with
+// `shapes`, which are --shape arguments. kInvalidArgument like parse_shapes() (open_tensors.h), or
+// if an open input has no shape; kUnsupported if shapes inside the model still depend on elements.
 Result<std::shared_ptr<const graph::CompiledModel>> open_static_model(
     const std::string& path, const CompileFlags& flags, const std::vector<std::string>& shapes);
-// The size of all constants, in bytes.
+// Returns the size of all constants in bytes.
 uint64_t weight_bytes(const graph::CompiledModel& model);
 
 struct LoadedModel {
@@ -66,12 +66,13 @@ struct LoadedModel {
   std::shared_ptr<const device::Program> program;
 };
 
-// Loads the model on a device. `memory_limit` is the most bytes it may use there; 0 means no limit.
+// Loads the model on a device. `memory_limit` is the greatest number of bytes that it may use
+// there; 0 means no limit.
 Result<LoadedModel> load_on(const std::string& device_name,
                             std::shared_ptr<const graph::CompiledModel> model,
                             uint64_t memory_limit = 0, device::DeviceOptions options = {});
 
-// open_model() and load_on().
+// Opens a model like open_model() and loads it like load_on().
 Result<LoadedModel> load_model(const std::string& path, const CompileFlags& flags,
                                const std::string& device_name, uint64_t memory_limit = 0,
                                device::DeviceOptions options = {});

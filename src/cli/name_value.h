@@ -1,5 +1,6 @@
-// NAME=VALUE arguments. The name may itself contain '=' only if the value does not: the last '='
-// separates, since ONNX tensor names are free text and layouts, shapes and most paths are not.
+// Parses NAME=VALUE arguments and lists of numbers. The last '=' separates name and value, so a
+// name may contain '=' and a value may not: ONNX tensor names are free text; layouts, shapes and
+// most paths have no '='. Thread-safe.
 #pragma once
 
 #include <charconv>
@@ -17,11 +18,11 @@ struct NameValue {
   std::string value;
 };
 
-// kInvalidArgument when there is no '=' or one side is empty.
+// Splits an argument. kInvalidArgument if there is no '=' or one side is empty.
 Result<NameValue> split_name_value(const std::string& text);
 
-// Numbers with commas between them; empty when the text is anything else. `unknown`, if there is
-// one, stands for the number that is written as ?.
+// Parses numbers of at least `least`, separated by commas. Returns an empty list if the text is
+// anything else. If `unknown` has a value, ? is accepted and stands for it.
 template <class Number>
 std::vector<Number> parse_numbers(std::string_view text, Number least,
                                   std::optional<Number> unknown = std::nullopt) {

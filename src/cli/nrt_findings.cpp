@@ -17,6 +17,7 @@
 namespace millrace::cli {
 namespace {
 
+// Returns a function of the library, or null if it has none of this name.
 template <class Function>
 Function* call_of(void* library, const char* name) {
   return reinterpret_cast<Function*>(dlsym(library, name));
@@ -27,15 +28,15 @@ std::string path_of(const void* address) {
   return dladdr(address, &info) != 0 ? info.dli_fname : "libnrt.so.1";
 }
 
-// As programs find it, or else the one that lies beside the core.
+// Opens the library that programs would find or, if there is none, the one beside libmillrace.so.
 void* open_library() {
   if (void* const found = dlopen("libnrt.so.1", RTLD_NOW | RTLD_LOCAL)) return found;
   const std::filesystem::path core = path_of(reinterpret_cast<const void*>(&set_log_sink));
   return dlopen((core.parent_path() / "libnrt.so.1").c_str(), RTLD_NOW | RTLD_LOCAL);
 }
 
-// While it exists, nrt_init does not see the request for a system profile, which it would write to
-// a file. Any other value of the variable is left, since nrt_init says what is wrong with it.
+// Hides a request for a system profile from nrt_init while it exists: nrt_init would write the
+// profile to a file. Invalid values of the variable stay, since nrt_init reports what is wrong.
 class WithoutSystemProfile {
  public:
   WithoutSystemProfile() : value_(value_of_environment()) {
@@ -59,7 +60,8 @@ class WithoutSystemProfile {
   const std::string value_;
 };
 
-// Starts the runtime with the environment of this process; `log` gets its lines.
+// Starts and closes the runtime with the environment of this process. Adds the lines that it logs
+// to `log`. If it fails, the message is the last of them.
 Status try_start(void* library, std::vector<std::string>& log) {
   auto* const init = call_of<decltype(nrt_init)>(library, "nrt_init");
   auto* const close = call_of<decltype(nrt_close)>(library, "nrt_close");
@@ -89,7 +91,7 @@ NrtFindings look_at_nrt() {
   auto* const version_of = call_of<decltype(nrt_get_version)>(library, "nrt_get_version");
   nrt_version_t version{};
   if (version_of == nullptr || version_of(&version, sizeof version) != NRT_SUCCESS) {
-    found.library = "found, but it does not say its version";
+    found.library = "found, but it does not report its version";
     return found;
   }
   const std::string_view detail = version.rt_detail;

@@ -11,12 +11,13 @@ namespace millrace::cli {
 
 struct NrtFindings {
   std::string library;            // its path and version, or why there is none
-  std::optional<Status> started;  // the result of nrt_init; none if it was not called
-  std::vector<std::string> log;   // messages that it logged
+  std::optional<Status> started;  // the result of nrt_init; empty if it was not called
+  std::vector<std::string> log;   // the lines that it logged
 };
 
-// Opens libnrt.so.1 by name and, when it is Millrace's, starts and closes the runtime. Takes the
-// log of the process meanwhile, and leaves it without one.
+// Opens libnrt.so.1 by name and, if it is Millrace's, starts and closes its runtime. Replaces the
+// log sink of the process meanwhile, and leaves it without one. Changes a variable of the
+// environment, which other threads must not access meanwhile.
 NrtFindings look_at_nrt();
 
 }  // namespace millrace::cli

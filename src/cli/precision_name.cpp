@@ -8,8 +8,8 @@
 namespace millrace::cli {
 namespace {
 
-// True if the node computes on quantised values. Nodes that only change how values are stored do
-// not count: a model that quantises only its inputs computes in floating point.
+// Whether the node computes on quantised values. A Requantise does not count: a model that only
+// quantises its inputs computes in floating point.
 bool works_on_quantised(const graph::Graph& graph, const graph::Node& node) {
   if (std::holds_alternative<graph::Requantise>(node.op)) return false;
   return std::ranges::any_of(node.inputs, [&](graph::ValueId id) {

@@ -1,4 +1,4 @@
-// The precision in which a program computes, as commands name it. Thread-safe.
+// Names the precision in which a program computes, for reports. Thread-safe.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace millrace::cli {
 
-// "int8" where operators work on quantised values, whatever the rest computes in; else the name of
-// `floats`, the precision of floating-point operators, as "fp32".
+// Returns "int8" if an operator computes on quantised values, whatever the others compute in;
+// otherwise the name of `floats`, the precision of floating-point operators, such as "fp32".
 std::string precision_name(const graph::CompiledModel& model, graph::Precision floats);
 
 }  // namespace millrace::cli

@@ -4,7 +4,6 @@
 
 namespace millrace::cli {
 
-// A failure is noticed when the program flushes standard output at its end.
 void print_escaped_lines(std::string_view text) {
   const std::string shown = printable_lines(text);
   std::fwrite(shown.data(), 1, shown.size(), stdout);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kPatienceNs = 2'000'000'000;
 constexpr int64_t kIntervalNs = 100'000'000;
-constexpr const char* kWipeLine = "\r\x1b[K";
+constexpr const char* kWipeLine = "\r\x1b[K";  // ANSI: erases from the cursor to the line's end
 
 }  // namespace
 

@@ -1,5 +1,5 @@
-// Progress on a terminal, for what takes longer than two seconds; silent when standard error is
-// piped. One thread.
+// Progress shows the progress of a task on a terminal, as a line that replaces itself, if the task
+// takes longer than two seconds. It is silent if standard error is not a terminal. One thread.
 #pragma once
 
 #include <cstddef>
@@ -9,17 +9,17 @@
 
 namespace millrace::cli {
 
-// "[#####---------------] 300 of 1200".
+// Returns a bar such as "[#####---------------] 300 of 1200".
 std::string progress_bar(size_t done, size_t total);
 
 class Progress {
  public:
   explicit Progress(std::string_view task);
-  ~Progress();  // wipes the line
+  ~Progress();  // erases the line
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // Shows "task: step" over the line before, at most ten times a second.
+  // Replaces the line by "task: step (elapsed seconds)", at most ten times a second.
   void update(std::string_view step);
 
  private:

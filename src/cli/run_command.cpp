@@ -1,3 +1,6 @@
+// `millrace run`: runs a model on the frames of input files, prints a summary of each output and,
+// with --output-dir, writes the outputs. With limits or a sandbox the work is done in a child
+// process, and output files are written by the parent.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -66,7 +69,8 @@ Status print_outputs(const graph::CompiledModel& model, device::View view,
   return {};
 }
 
-// File names without folders, each its own: names that differ in '/' only are numbered.
+// Returns a distinct file name without folders for each output. Names that differ only in
+// characters that files cannot have, such as '/', are numbered.
 std::vector<std::string> output_file_names(const graph::CompiledModel& model) {
   std::vector<std::string> names;
   for (const graph::Boundary& output : model.outputs) {
@@ -79,7 +83,7 @@ std::vector<std::string> output_file_names(const graph::CompiledModel& model) {
   return names;
 }
 
-// One file per output: its frames one after another, in the bytes of the view.
+// Writes one file per output: its frames one after another, as bytes of the view.
 Status write_outputs(const graph::CompiledModel& model, device::View view,
                      const std::vector<JobBuffers>& jobs, uint32_t frames,
                      const OutputSink& outputs) {

@@ -1,5 +1,6 @@
-// ONNX, protobuf and OpenCV allocate memory in their static initialisers. Where the address space
-// is limited (ulimit -v) that throws std::bad_alloc out of the loader, which nobody can catch.
+// ONNX, protobuf and OpenCV allocate memory in their static initialisers. If the address space is
+// limited (ulimit -v), that may throw std::bad_alloc in the dynamic loader, where no handler can
+// catch it. So a terminate handler is installed by .preinit_array, before all initialisers.
 #include "cli/startup.h"
 
 #include <unistd.h>
@@ -14,18 +15,18 @@ std::terminate_handler usual_handler = nullptr;
 
 [[noreturn]] void report_startup() noexcept {
   constexpr std::string_view kMessage =
-      "millrace: there is no memory to start the libraries of this program: raise the limit of its "
-      "address space (ulimit -v)\n";
+      "millrace: not enough memory to initialise the libraries of this program: raise the limit of "
+      "its address space (ulimit -v)\n";
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kMessage.data(), kMessage.size());
   ::_exit(1);
 }
 
-// This is not instrumented, since the libraries of sanitizers start later, too.
+// This function is not instrumented: the runtime libraries of sanitizers are initialised later.
 __attribute__((no_sanitize("address", "thread", "undefined"))) void begin_startup() {
   usual_handler = std::set_terminate(report_startup);
 }
 
-// The loader calls the functions in this section before the initialisers of all libraries.
+// The dynamic loader calls the functions in this section before the initialisers of all libraries.
 __attribute__((section(".preinit_array"), used)) void (*const first_of_all)() = begin_startup;
 
 }  // namespace

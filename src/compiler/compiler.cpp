@@ -34,13 +34,14 @@ lowering::LoweringOptions lowering_options(const CompileOptions& options,
           budget};
 }
 
-// Loaders refuse more. This is checked before anything is lowered, which would be wasted time.
+// Loaders refuse models with more inputs or outputs than this. It is checked here, before time is
+// spent on lowering.
 Status check_boundaries(const network::Network& network) {
   for (const auto& [side, count] :
        {std::pair("inputs", network.inputs.size()), std::pair("outputs", network.outputs.size())}) {
     if (count > graph::kMaxBoundaries)
       return unsupported(
-          fmt::format("the model has {} {}; at most {} are possible: join them, for "
+          fmt::format("the model has {} {}; at most {} are supported: join them, for "
                       "instance by Concat or Split",
                       count, side, graph::kMaxBoundaries));
   }
@@ -65,7 +66,7 @@ Result<graph::CompiledModel> compile_network(network::Network network,
     drop_unneeded(network);
     return make_dynamic(std::move(network), stage, options, std::move(name));
   }
-  network = {};  // the passes need not keep what they replace
+  network = {};  // releases its references to weights, which passes replace
   return lowering::finish(std::move(stage.graph), lowering_options(options, stage.budget),
                           std::move(name));
 }
@@ -77,14 +78,15 @@ Result<graph::CompiledModel> compile_file(const std::string& path, const Compile
   if (!model.ok()) return model.status().with_context(path);
   const Status loadable = graph::check_model(*model);
   if (loadable.ok()) return model;
-  return unsupported(fmt::format("{}: no archive can hold it: {}", path, loadable.message()));
+  return unsupported(fmt::format("{}: an archive cannot hold it: {}", path, loadable.message()));
 }
 
 }  // namespace
 
 Result<graph::CompiledModel> compile(const std::string& onnx_path, const CompileOptions& options) {
   const DefaultFloatEnvironment floats;
-  // The standard library and protobuf report exhausted memory, and sizes beyond it, by exception.
+  // The standard library and protobuf throw when memory is exhausted, or when a size exceeds any
+  // memory.
   try {
     return compile_file(onnx_path, options);
   } catch (const std::bad_alloc&) {

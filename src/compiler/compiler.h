@@ -1,5 +1,6 @@
-// The compiler: an ONNX file in, a CompiledModel out. Beside the stack: only the command line
-// program and tests link it, nothing at run time knows ONNX or protobuf.
+// The compiler: turns an ONNX file into a CompiledModel. It stands beside the layers of the
+// runtime: only the command line program and tests link it, and nothing at run time depends on ONNX
+// or protobuf. Thread-safe.
 #pragma once
 
 #include <string>
@@ -10,17 +11,17 @@
 
 namespace millrace::compiler {
 
-// A model whose shapes are all static and follow from no elements becomes a graph; what compiles
-// loads then: every node has a kernel (graph/capability.h). Of the others the network itself
-// becomes the content of the archive (CompiledModel::network); they are refused only where the
-// operators alone tell that they can never run.
+// Compiles a model. If all its shapes are static and none depends on elements, the result is a
+// graph; every node then has a kernel (graph/capability.h), so that the archive can be loaded.
+// Otherwise the archive holds the network itself (CompiledModel::network), which the runtime lowers
+// when shapes are known; it is refused only if the operators alone show that it can never run.
 //
-// kNotFound, kIoError, kCorruptData (not an ONNX protobuf, or tensors that contradict themselves),
-// kInvalidArgument (bad options or an inconsistent model, naming node and reason), kUnsupported
-// (one message with every operator that is not covered, its domain, opset and first nodes, those in
-// subgraphs included, and with every operator that has no kernel for the types it meets. What reads
-// the result of such a node has no known types or shapes: it is looked up by the name of its
-// operator, and counted).
+// kNotFound, kIoError; kCorruptData: not an ONNX protobuf, or inconsistent tensors;
+// kInvalidArgument: bad options or an inconsistent model; the message names node and reason.
+// kUnsupported: operators that are not supported. One message lists all of them, those in subgraphs
+// included, with domain, opset and first nodes, and every operator that has no kernel for its
+// types. The types and shapes of what follows such a node are unknown; the operators that read it
+// are only looked up by name and counted.
 Result<graph::CompiledModel> compile(const std::string& onnx_path, const CompileOptions& options);
 
 }  // namespace millrace::compiler

@@ -1,3 +1,6 @@
+// Makes the CompiledModel of a network with open shapes. Inputs keep the dimensions that are stated
+// or given. An output has a static shape only if the first stage makes it; otherwise only its type
+// and rank are known, and all its dimensions are open. Options that need static shapes are refused.
 #include "compiler/dynamic_model.h"
 
 #include <fmt/format.h>
@@ -44,7 +47,8 @@ Boundary output_boundary(const graph::Value& value) {
   return boundary;
 }
 
-// Keeps all dimensions open, as those that a file states for an output may be wrong for a job.
+// Describes an output by its declaration. All dimensions are open, since a file may declare
+// dimensions that a job does not give.
 Result<Boundary> output_boundary(const network::Output& output) {
   if (output.type == DataType::kUnknown) {
     return unsupported(fmt::format(
@@ -57,7 +61,7 @@ Result<Boundary> output_boundary(const network::Output& output) {
   return boundary;
 }
 
-// The outputs of the network that the stage makes, with their types and shapes.
+// Returns the outputs of the network that the stage makes, with their types and shapes.
 std::map<std::string, graph::Value> made_by(const lowering::Stage& stage) {
   std::map<std::string, graph::Value> made;
   for (size_t i = 0; i < stage.outputs.size(); ++i)
@@ -66,7 +70,8 @@ std::map<std::string, graph::Value> made_by(const lowering::Stage& stage) {
   return made;
 }
 
-// The names by which --cpu-ops may mean nodes of the network; those in subgraphs have two.
+// The names by which --cpu-ops may refer to operators and nodes of the network. A node in a
+// subgraph has two names: its own, and one with the path of the enclosing nodes.
 struct Names {
   std::set<std::string> operators, nodes;
 
@@ -82,7 +87,7 @@ struct Names {
   }
 };
 
-// The names of all operators of a graph, and of what those compute that are several in one.
+// Returns the names of all operators of a graph, and those of the functions of Unary and Binary.
 std::set<std::string> operators_of_graphs() {
   std::set<std::string> names;
   const auto add_operators = [&]<size_t... kIndex>(std::index_sequence<kIndex...>) {
@@ -96,8 +101,8 @@ std::set<std::string> operators_of_graphs() {
   return names;
 }
 
-// Only a job settles what the passes make of the nodes, so the name of any operator that there is
-// may come to match.
+// Refuses names that cannot match anything. Passes run only when a job has determined shapes, so
+// the name of any operator of a graph may match later.
 Status check_cpu_operators(const Network& network, const lowering::CpuOperators& cpu_operators) {
   if (cpu_operators.empty()) return {};
   Names names;
@@ -115,7 +120,7 @@ Status check_cpu_operators(const Network& network, const lowering::CpuOperators&
   return {};
 }
 
-// Asks what a loader asks, too: what compiles loads.
+// Checks options and network as strictly as a loader does, so that what compiles can be loaded.
 Status check(const Network& network, const CompileOptions& options, const std::string& name) {
   if (options.batch_size == 0) return invalid_argument("the batch size is 0");
   if (!options.hw_layouts.empty()) {
@@ -125,19 +130,20 @@ Status check(const Network& network, const CompileOptions& options, const std::s
   }
   if (!options.full_precision.empty()) {
     return invalid_argument(
-        "operators are to compute in FP32, but shapes of this model are open: what it consists of "
-        "is known only when it runs; --input-shape fixes them");
+        "operators in FP32 are given, but shapes of this model are open: its operators are known "
+        "only when it runs; fix the shapes by --input-shape");
   }
   if (options.as_written) {
     return invalid_argument(
-        "a reference is wanted, but shapes of this model are open: --input-shape fixes them");
+        "a reference needs static shapes, but shapes of this model are open: fix them by "
+        "--input-shape");
   }
   MILLRACE_RETURN_IF_ERROR(check_cpu_operators(network, options.cpu_operators));
   if (!is_utf8(name)) return invalid_argument("the name of the model is not valid UTF-8");
   return network::check(network);
 }
 
-// Returns whether static models of the network can quantise inputs or outputs.
+// Whether static models of the network can have quantised inputs or outputs.
 bool may_quantise(const Network& network) {
   return std::ranges::any_of(network.nodes, [](const network::Node& node) {
     return node.type == "QuantizeLinear" || node.type == "DequantizeLinear";
@@ -171,7 +177,8 @@ Result<graph::CompiledModel> make_dynamic(Network network, const lowering::Stage
   model.producer = "millrace";
   model.precision = options.precision;
   model.batch_size = options.batch_size;
-  // Older readers accept a model that needs no choice.
+  // The setting is stored only if it can have an effect, since older runtimes refuse an archive
+  // that has it.
   if (may_quantise(network)) model.hw_quantisation = options.hw_quantisation;
   model.cpu_operators.assign(options.cpu_operators.begin(), options.cpu_operators.end());
   for (const network::Input& input : network.inputs) model.inputs.push_back(input_boundary(input));

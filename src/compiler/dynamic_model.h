@@ -1,4 +1,5 @@
-// The model whose archive carries the network itself, since its shapes are settled by each job.
+// Compiles models whose shapes each job determines: their archive holds the network itself.
+// Thread-safe.
 #pragma once
 
 #include <string>
@@ -11,13 +12,13 @@
 
 namespace millrace::compiler {
 
-// Drops nodes and initializers that no output needs.
+// Removes nodes and initializers on which no output depends.
 void drop_unneeded(network::Network& network);
 
-// `first_stage` is what could be lowered before anything runs; its outputs have static shapes, and
-// those of the network are open otherwise. kUnsupported: an output whose type neither the model nor
-// the stage states. kInvalidArgument: names that no archive can hold, or options that need static
-// shapes.
+// Makes the model of a network with open shapes. `first_stage` is what could be lowered before
+// anything runs: outputs that it makes have static shapes, and all others have open ones.
+// kUnsupported: neither the model nor the stage states the type of an output. kInvalidArgument: a
+// name that no archive can hold, or options that need static shapes.
 Result<graph::CompiledModel> make_dynamic(network::Network network,
                                           const lowering::Stage& first_stage,
                                           const CompileOptions& options, std::string name);

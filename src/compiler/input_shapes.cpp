@@ -1,3 +1,6 @@
+// Given shapes are first compared with the model and bind the symbols of its dimensions. Then open
+// leading dimensions are bound to one frame, unless a given shape keeps them open. At last each
+// input gets the sizes of its given shape or of its symbols.
 #include "compiler/input_shapes.h"
 
 #include <fmt/format.h>
@@ -19,17 +22,17 @@ using graph::Dims;
 using network::Dimension;
 using network::Input;
 
-// Descriptions of tensors count dimensions in 32 bits.
+// The largest dimension. Descriptions of tensors have dimensions of 32 bits.
 constexpr int64_t kMaxDimension = std::numeric_limits<int32_t>::max();
 
-// The symbols that given shapes settle, with their sizes, and those that they keep open.
+// The sizes of the symbols that given shapes fix, and the symbols that given shapes keep open.
 struct Symbols {
   std::unordered_map<std::string, int64_t> sizes;
   std::unordered_set<std::string> open;
 };
 
-// A dimension of 0 is taken as stated; some exporters write it for any size, so --input-shape may
-// set it like an open one.
+// A dimension of 0 is kept unless a shape is given. Some exporters write 0 for any size, so
+// --input-shape may change it like an open dimension.
 bool is_fixed(const Dimension& dim) {
   return dim.size > 0;
 }
@@ -39,7 +42,7 @@ std::string text_of(const Dimension& dim) {
   return dim.symbol.empty() ? "?" : dim.symbol;
 }
 
-// "batch,3,height,width", as the model states it.
+// Formats a shape as the model states it, for example "batch,3,height,width".
 std::string text_of(const std::vector<Dimension>& shape) {
   std::vector<std::string> dims;
   for (const Dimension& dim : shape) dims.push_back(text_of(dim));
@@ -52,7 +55,8 @@ Status check_sizes(const Dims& shape) {
   return graph::check_shape(closed);
 }
 
-// `given` against what the model fixes; only the leading dimension may differ from it.
+// Checks a given shape against the dimensions that the model fixes. Only the leading dimension may
+// differ from them.
 Status check_given(const Input& input, const Dims& given) {
   MILLRACE_RETURN_IF_ERROR(check_sizes(given));
   if (!input.has_shape) return {};
@@ -82,15 +86,15 @@ Status bind_symbols(const Input& input, const Dims& given, Symbols* symbols) {
   return {};
 }
 
-// Exporters call the symbol "batch", "batch_size" or "N".
+// Whether a symbol names the number of frames: exporters write "batch", "batch_size" or "N".
 bool is_called_batch(std::string symbol) {
   std::ranges::transform(symbol, symbol.begin(),
                          [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return symbol == "n" || symbol.find("batch") != std::string::npos;
 }
 
-// Returns whether open leading dimensions count frames. The length of a vector does not count
-// frames if no other input has frames and its symbol is not called a batch.
+// Whether open leading dimensions count frames. If all inputs with an open leading dimension are
+// vectors, their length does not count frames unless its symbol names a batch.
 bool has_frames(const std::vector<Input>& inputs) {
   return std::ranges::any_of(inputs, [](const Input& input) {
     if (input.shape.empty() || input.shape.front().size != Dimension::kOpen) return false;
@@ -98,7 +102,8 @@ bool has_frames(const std::vector<Input>& inputs) {
   });
 }
 
-// A leading dimension of 1 is one frame; its symbol has that size elsewhere, too.
+// Binds the symbols of open leading dimensions to 1, one frame. The symbol has that size in other
+// dimensions, too.
 void bind_frames(const std::vector<Input>& inputs, const InputShapes& given, Symbols* symbols) {
   for (const Input& input : inputs) {
     if (given.contains(input.name) || input.shape.empty()) continue;
@@ -116,6 +121,7 @@ int64_t settled_size(const Dimension& dim, bool counts_frames, const Symbols& sy
   return counts_frames && !kept_open ? 1 : Dimension::kOpen;
 }
 
+// Gives an input its final dimensions, which may still be open.
 Status settle(const InputShapes& given, const Symbols& symbols, bool frames, Input* input) {
   const auto entry = given.find(input->name);
   if (entry != given.end()) {

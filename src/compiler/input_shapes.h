@@ -1,4 +1,4 @@
-// The shapes that a caller gives for a model's inputs.
+// Applies the shapes that a caller gives for the inputs of a model (--input-shape). Thread-safe.
 #pragma once
 
 #include <map>
@@ -11,29 +11,34 @@
 
 namespace millrace::compiler {
 
-// Input name -> full shape, in which Dimension::kOpen stands for a size that each job settles.
+// Maps input names to full shapes, in which Dimension::kOpen stands for a size that each job
+// determines.
 using InputShapes = std::map<std::string, graph::Dims>;
 
-// Settles the dimensions of the network's inputs. A leading dimension that the model leaves open is
-// 1, unless the given shape keeps it open, or all inputs with such a dimension are vectors, whose
-// length does not count frames if it is not called a batch; given shapes may change a leading
-// dimension and fix the others that are open. A symbol that is fixed, or kept open, in one input is
-// so in all. The rest stays open. kInvalidArgument names the input, its dimensions and what does
-// not fit; kUnsupported: a dimension that is 0 or beyond 32 bits.
+// Determines the dimensions of the network's inputs. Given shapes fix open dimensions, and may
+// change a leading dimension. A leading dimension that the model leaves open becomes 1 (one frame)
+// unless a given shape keeps it open. An exception are models in which all inputs with such a
+// dimension are vectors, whose length counts frames only if its symbol names a batch. A symbol that
+// a given shape fixes or keeps open in one input is fixed or open in all inputs. All other
+// dimensions stay open.
+//
+// kInvalidArgument names the input, its dimensions and what does not fit. kUnsupported: a dimension
+// above 2^31 - 1.
 Status settle_inputs(const InputShapes& given, network::Network& network);
 
-// An input whose leading dimension settle_inputs() takes for the frames of a batch, though nothing
-// says so: the model leaves it open without calling it a batch, and no shape is given.
+// An input whose leading dimension settle_inputs() takes for the number of frames without evidence:
+// the model leaves it open, its symbol does not name a batch, and no shape is given.
 struct AssumedFrame {
   std::string input;
-  graph::Dims kept_open;  // the shape that would keep it open, in the terms of `given`
+  graph::Dims kept_open;  // the shape to give in order to keep it open
 };
 
-// Returns the inputs with assumed frames, among inputs as the model states them.
+// Returns the inputs with assumed frames. `inputs` are as the model states them, before
+// settle_inputs().
 std::vector<AssumedFrame> assumed_frames(const InputShapes& given,
                                          const std::vector<network::Input>& inputs);
 
-// Whether the rank and all dimensions of the input are settled.
+// Whether the rank and all dimensions of the input are known.
 bool is_static(const network::Input& input);
 
 }  // namespace millrace::compiler

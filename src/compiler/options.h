@@ -1,4 +1,4 @@
-// The options that a caller chooses for a compilation.
+// The options of a compilation.
 #pragma once
 
 #include <cstdint>
@@ -18,30 +18,31 @@ using lowering::CpuOperators;
 using lowering::HwLayout;
 using lowering::OperatorNames;
 
-// The largest batch that programs may ask for; each frame of a job has buffers of its own.
+// The largest batch size. Each frame of a job has its own buffers.
 inline constexpr uint32_t kMostFrames = 4096;
 
 struct CompileOptions {
-  // Frames per call. Every input's leading dimension is the frame's own, 1, where the model leaves
-  // it open (-1 or a name) or says 1. Frames of a model with open shapes have shapes of their own.
+  // Frames per job. The leading dimension of each input is that of one frame, 1, if the model
+  // leaves it open (-1 or a symbol) or states 1. Frames of a model with open shapes may have
+  // different shapes.
   uint32_t batch_size = 1;
   graph::Precision precision = graph::Precision::kFp32;
-  std::map<std::string, HwLayout> hw_layouts = {};  // by boundary tensor name
-  // The form in which HW views hold quantised inputs and outputs: programs for the board know only
+  std::map<std::string, HwLayout> hw_layouts = {};  // by name of the input or output
+  // The form in which HW views hold quantised inputs and outputs. Programs for the board know only
   // the vendor's form.
   graph::HwQuantisation hw_quantisation = graph::HwQuantisation::kVendor;
-  CpuOperators cpu_operators = {};    // all other operators go to the NPU
-  OperatorNames full_precision = {};  // these nodes are computed in FP32, named likewise
-  InputShapes input_shapes = {};      // fixes open dimensions: full shapes of a frame
-  // Quantised operators are computed one by one, as the standard defines each, and what is rounded
-  // in the model is rounded: the reference for what programs on quantised values compute. Of models
-  // with static shapes.
+  CpuOperators cpu_operators = {};    // operators or nodes to place on the CPU
+  OperatorNames full_precision = {};  // operators or nodes that compute in FP32
+  InputShapes input_shapes = {};      // full shapes of a frame, to fix open dimensions
+  // Compiles a reference for quantised programs: operators on quantised values are not fused, but
+  // computed one by one as the standard defines each, with every rounding of the model. For static
+  // shapes only.
   bool as_written = false;
-  // Attention stays products and a softmax: see lowering::LoweringOptions.
+  // Keeps attention as matrix products and a softmax: see lowering::LoweringOptions.
   bool attention_in_parts = false;
-  // Called once with what was assumed of the model's inputs, if anything was; may be empty.
+  // Called once, if leading dimensions were assumed to count frames; may be empty.
   std::function<void(const std::vector<AssumedFrame>& frames)> on_assumed_frames = {};
-  // Called after import ("import") and after each pass, for dumps and progress; may be empty.
+  // Called after the import ("import") and after each pass, for dumps and progress; may be empty.
   std::function<void(std::string_view stage, const graph::Graph& graph)> on_stage = {};
 };
 

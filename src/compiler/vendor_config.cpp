@@ -19,7 +19,7 @@ Status wrong_value(const std::string& key, std::string_view takes) {
   return invalid_argument(fmt::format("\"{}\" takes {}", key, takes));
 }
 
-// Several passes may say the same, but not each something else.
+// Several passes may state the same setting, but not with different values.
 template <class Value>
 Status set_once(const std::string& key, Value value, std::optional<Value>& setting) {
   if (setting.value_or(value) != value)
@@ -43,7 +43,7 @@ Status read_entry(const std::string& key, const Json& value, VendorConfig& confi
   return {};
 }
 
-// False when the object has no such section.
+// Returns whether the object has such a section.
 Result<bool> read_section(const Json& object, VendorConfig& config) {
   if (!object.is_object() || !object.contains(kSection)) return false;
   const Json& section = object[kSection];
@@ -55,7 +55,7 @@ Result<bool> read_section(const Json& object, VendorConfig& config) {
 
 Result<VendorConfig> read_text(std::string_view text) {
   const Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded() || !json.is_object()) return invalid_argument("it is no JSON object");
+  if (json.is_discarded() || !json.is_object()) return invalid_argument("it is not a JSON object");
   VendorConfig config;
   MILLRACE_ASSIGN_OR_RETURN(bool found, read_section(json, config));
   for (const Json& pass : json.value("passes", Json::array())) {

@@ -1,5 +1,5 @@
-// VendorConfig: the JSON file with which the board's compiler is configured, as far as it means
-// something to this one.
+// VendorConfig: reads the JSON file that configures the board's compiler, as far as its settings
+// apply to Millrace's compiler.
 //
 //   {"passes": [{"name": "vaiml_partition", "vaiml_config": {"device": "...", "dp_size": 2}}]}
 #pragma once
@@ -15,14 +15,14 @@
 namespace millrace::compiler {
 
 struct VendorConfig {
-  std::optional<uint32_t> batch_size;         // dp_size: frames that one call takes
+  std::optional<uint32_t> batch_size;         // dp_size: frames per job
   std::optional<graph::Precision> precision;  // enable_f32_to_bf16_conversion
-  std::set<std::string> ignored;              // the other keys
+  std::set<std::string> ignored;              // keys that have no meaning here
 };
 
-// Reads the objects "vaiml_config" of all passes, or one at the top. kNotFound, kIoError;
-// kInvalidArgument, naming the file and what is wrong, when it is no JSON, has no such object, or
-// has a value there that its key cannot have, or two different ones.
+// Reads the objects "vaiml_config" of all passes, or one at the top level. kNotFound, kIoError.
+// kInvalidArgument: the file is not JSON, has no such object, has a value that its key does not
+// allow, or different values for one key; the message names the file and the reason.
 Result<VendorConfig> read_vendor_config(const std::string& path);
 
 }  // namespace millrace::compiler

@@ -8,8 +8,8 @@
 namespace millrace::device {
 namespace {
 
-// Small enough that a stop is honoured at once, large enough that splitting costs nothing
-// noticeable.
+// The size of the pieces of a transfer: small enough that a request to stop takes effect soon,
+// large enough that the overhead of splitting is negligible.
 constexpr size_t kPieceBytes = size_t{4} << 20;
 
 }  // namespace
@@ -23,7 +23,8 @@ Status Device::transfer(void* to, const void* from, size_t bytes,
                         queue::RunControl& control) noexcept {
   auto* const target = static_cast<std::byte*>(to);
   const auto* const source = static_cast<const std::byte*>(from);
-  // If the ranges overlap and the target is the higher one, the pieces are copied from the end.
+  // If the ranges overlap and the target is at the higher address, the pieces are copied from the
+  // end.
   const bool backwards = target > source && target < source + bytes;
   uint32_t step = 0;
   for (size_t done = 0; done < bytes;) {

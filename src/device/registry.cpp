@@ -1,3 +1,5 @@
+// The process's devices are in a table of weak pointers, so a device ends with its last user.
+// Plugins stay loaded.
 #include "device/registry.h"
 
 #include <fmt/format.h>
@@ -57,10 +59,10 @@ Result<const PluginEntry*> load_plugin(const std::string& name) {
   if (!found.ok()) return why_no_plugin(name, found.status());
   const PluginEntry* entry = reinterpret_cast<PluginFunction>(*found)();
   if (entry == nullptr)
-    return unsupported(
-        fmt::format("{} is no device plugin: its {} gives nothing", path.string(), kPluginSymbol));
+    return unsupported(fmt::format("{} is not a device plugin: its {} returns null", path.string(),
+                                   kPluginSymbol));
   if (entry->version != kPluginVersion)
-    return unsupported(fmt::format("{} was built for plugin version {}, this library has {}",
+    return unsupported(fmt::format("{} was built for plugin version {}, libmillrace needs {}",
                                    path.string(), entry->version, kPluginVersion));
   return entry;
 }
@@ -94,8 +96,8 @@ Result<std::shared_ptr<Device>> open_locked(Registry& state, const std::string& 
   return device;
 }
 
-// How many lanes a device gets: as many as were asked for, or else as MILLRACE_LANES says; 0, for
-// the core budget, where neither does.
+// Returns the number of lanes of a device: the requested one, or else the value of MILLRACE_LANES;
+// 0, which means the core budget, if neither is set.
 Result<uint32_t> lanes_in_force(uint32_t asked) {
   constexpr uint64_t kMost = 1024;
   if (asked != 0) return asked;
@@ -120,11 +122,12 @@ std::string name_for_program(const std::optional<std::string>& name) {
 Result<std::shared_ptr<Device>> open_device(const std::string& name, DeviceOptions options) {
   if (!is_device_name(name))
     return invalid_argument(fmt::format(
-        "\"{}\" is no device name: lower-case letters, digits, '-' and '_' only", name));
+        "\"{}\" is not a device name: only lower-case letters, digits, '-' and '_' are allowed",
+        name));
   if (is_forked_child()) return forked_status();
   MILLRACE_ASSIGN_OR_RETURN(options.lanes, lanes_in_force(options.lanes));
   const CancellationOff whole;
-  const DefaultFloatEnvironment floats;  // also for what a plugin computes when it is opened
+  const DefaultFloatEnvironment floats;  // also for code that a plugin runs when it is loaded
   return with_stack([&] {
     Registry& state = registry();
     const std::lock_guard lock(state.mutex);

@@ -1,8 +1,12 @@
-// Finds devices by name. `null` is built in; `faulty-NAME` is a faulty device (faulty_device.h)
-// over the device NAME, with the faults that MILLRACE_FAULTS asks for when it is made, and `faulty`
-// is short for `faulty-null`; any other device NAME is a plugin, `libmillrace-NAME.so` beside the
-// library that holds this code (or in the directory MILLRACE_PLUGIN_DIR names), loaded on first
-// use: a program that stays on the null device never loads a kernel library.
+// Opens devices by name.
+//
+//   null         is built in
+//   faulty-NAME  is a faulty device (faulty_device.h), which wraps the device NAME and injects the
+//                faults that MILLRACE_FAULTS specifies when it is created
+//   faulty       is short for faulty-null
+//   other NAMEs  are plugins, libmillrace-NAME.so, in the directory of libmillrace (or the one that
+//                MILLRACE_PLUGIN_DIR names), which are loaded on first use. So a program that only
+//                uses the null device never loads a kernel library.
 //
 // Thread-safe.
 #pragma once
@@ -16,22 +20,23 @@
 
 namespace millrace::device {
 
-// The process's device of that name: made with `options` if there is none yet, else the one there
-// is (whose options win), as long as it is in use. A faulty device and the one behind it share
-// lanes and may be open at the same time. kNotFound when there is no such plugin, kUnsupported when
-// it does not fit this library, kInvalidArgument when the name, MILLRACE_FAULTS or MILLRACE_LANES
-// makes no sense; kForked.
+// Returns the process's device of that name. It is created with `options`, unless it is already in
+// use (then its own options take precedence). A faulty device and the device that it wraps share
+// lanes and may be open at the same time. kNotFound if there is no such plugin, kUnsupported if it
+// was built for another plugin version, kInvalidArgument if the name, MILLRACE_FAULTS or
+// MILLRACE_LANES is invalid; kForked.
 Result<std::shared_ptr<Device>> open_device(const std::string& name, DeviceOptions options = {});
 
-// How programs open a device, whichever API they use: the device of that name, or without a name
-// the one that the variable MILLRACE_DEVICE names, or "cpu". Where MILLRACE_FAULTS or
-// MILLRACE_TRANSFER_FAULTS is set, it is the faulty device over that one. Fails as open_device.
+// Opens the device of a program, whichever API that uses: the device of that name or, without a
+// name, the one that the environment variable MILLRACE_DEVICE names, or "cpu". If MILLRACE_FAULTS
+// or MILLRACE_TRANSFER_FAULTS is set, it is the faulty device that wraps that one. Fails as
+// open_device.
 Result<std::shared_ptr<Device>> open_device_of_program(
     const std::optional<std::string>& name = std::nullopt, DeviceOptions options = {});
 
-// The device that open_device_of_program would give without a name, if the process has it open;
-// else null, and nothing is opened. For work around jobs that may use the lanes of the device, but
-// is no reason to start them. Null in a forked child.
+// Returns the device that open_device_of_program would return without a name, if the process has it
+// open; otherwise null. It opens nothing, for work around jobs that uses the device's lanes only if
+// they exist. Null in a forked child.
 std::shared_ptr<Device> find_device_of_program();
 
 // The one C entry point of a plugin, `millrace_device_plugin`.

@@ -9,7 +9,7 @@
 namespace millrace::fallback {
 namespace {
 
-// The parameters that a function has, and their default values.
+// A function with the parameters that it has, and their default values.
 struct Row {
   const char* name;
   ActivationKind kind;
@@ -31,13 +31,13 @@ constexpr std::array kRows = {
     Row{"Softplus", ActivationKind::kSoftplus},
 };
 
-// Functions are named in any case.
+// Compares names without regard to case: models write them in any case.
 bool same_name(std::string_view a, std::string_view b) {
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
   return std::ranges::equal(a, b, {}, lower, lower);
 }
 
-// The values of an attribute, one after the other.
+// Returns the values of an attribute one after the other.
 class Parameters {
  public:
   explicit Parameters(const std::vector<float>* values) : values_(values) {}
@@ -56,7 +56,7 @@ Result<const Row*> row_of(std::string_view name) {
   const auto row =
       std::ranges::find_if(kRows, [&](const Row& entry) { return same_name(entry.name, name); });
   if (row != kRows.end()) return &*row;
-  return invalid_argument(fmt::format("there is no activation '{}'", name));
+  return invalid_argument(fmt::format("unknown activation '{}'", name));
 }
 
 const Row& row_of(ActivationKind kind) {

@@ -1,4 +1,5 @@
-// Activations of recurrent operators, by the names and with the parameters of the standard.
+// Activations of the recurrent operators RNN, GRU and LSTM, with the names and parameters of the
+// standard. Thread-safe.
 #pragma once
 
 #include <string_view>
@@ -29,10 +30,10 @@ struct RecurrentActivation {
   float operator()(float x) const noexcept;
 };
 
-// Returns the `count` activations that the node's attributes activations, activation_alpha and
-// activation_beta state; `defaults`, repeated, if it has none. Functions take their parameters from
-// the lists in turn, and the standard's defaults once a list is exhausted. kInvalidArgument:
-// another number of activations, or a function that does not exist.
+// Returns the `count` activations that the attributes activations, activation_alpha and
+// activation_beta of a node state; without these, `defaults`, repeated. Functions take their
+// parameters from the lists in turn, and the defaults of the standard once a list is exhausted.
+// kInvalidArgument: the number of activations differs from `count`, or a function is unknown.
 Result<std::vector<RecurrentActivation>> recurrent_activations(
     const NodeView& node, size_t count, std::span<const ActivationKind> defaults);
 

@@ -36,7 +36,7 @@ Result<graph::Attribute::Value> attribute_list(const graph::Value& tensor) {
           return unsupported(fmt::format("a list of integers cannot hold {}", element));
         integers.push_back(static_cast<int64_t>(element));
       } else {
-        return unsupported("an attribute of such elements");
+        return unsupported("the element type of an attribute is not supported");
       }
     }
     return {};

@@ -1,4 +1,5 @@
-// Tensors that are attributes, as fallbacks carry them.
+// Converts attributes that are tensors in ONNX to the lists that fallback operators have.
+// Thread-safe.
 #pragma once
 
 #include "base/status.h"
@@ -6,8 +7,8 @@
 
 namespace millrace::fallback {
 
-// The elements of a constant as a list: of integers, or of floating point numbers. kUnsupported:
-// elements that such a list cannot hold.
+// Returns the elements of a constant as a list of integers or of floats. kUnsupported: elements
+// that such a list cannot hold.
 Result<graph::Attribute::Value> attribute_list(const graph::Value& tensor);
 
 }  // namespace millrace::fallback

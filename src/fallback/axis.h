@@ -1,4 +1,4 @@
-// A tensor seen from one of its dimensions.
+// AxisSplit: a tensor as three nested dimensions around one of its axes.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,13 @@
 
 namespace millrace::fallback {
 
-// Element (o, i, n) is at (o * size + i) * inner + n: outer dimensions, the axis, inner dimensions.
+// Element (o, i, n) is at offset (o * size + i) * inner + n, where `outer` counts the dimensions
+// before the axis together, `size` is the axis, and `inner` counts the dimensions after it. A line
+// is the elements along the axis for one (o, n).
 struct AxisSplit {
   size_t outer = 1, size = 1, inner = 1;
 
-  // Requirement: axis < dims.size(), or dims is that of a scalar and axis 0.
+  // Requirement: axis < dims.size(); or dims is empty (a scalar) and axis is 0.
   AxisSplit(std::span<const int64_t> dims, size_t axis) {
     for (size_t d = 0; d < dims.size(); ++d) {
       size_t& part = d < axis ? outer : d == axis ? size : inner;
@@ -20,7 +22,7 @@ struct AxisSplit {
   }
 
   size_t lines() const noexcept { return outer * inner; }
-  // Offset of the first element of line `index` of the axis; its elements are `inner` apart.
+  // The offset of the first element of line `index`. The elements of a line are `inner` apart.
   size_t start(size_t index) const noexcept { return index / inner * size * inner + index % inner; }
 };
 

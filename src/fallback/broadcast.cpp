@@ -6,7 +6,7 @@ template <size_t kOperands>
 BroadcastWalk<kOperands>::BroadcastWalk(
     std::span<const int64_t> output,
     const std::array<std::span<const int64_t>, kOperands>& operands) {
-  std::array<size_t, kOperands> dense;
+  std::array<size_t, kOperands> dense;  // strides without broadcasting
   dense.fill(1);
   for (size_t back = 0; back < output.size(); ++back) {
     Axis axis{static_cast<size_t>(output[output.size() - 1 - back]), {}};

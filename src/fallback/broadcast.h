@@ -1,4 +1,4 @@
-// Walks over an output with operands that broadcast to it, as in numpy.
+// Iterates over an output and the operands that are broadcast to it, as in numpy. Thread-safe.
 #pragma once
 
 #include <array>
@@ -12,8 +12,8 @@
 
 namespace millrace::fallback {
 
-// A stretch of the output along its last dimensions: where it starts, in elements, in the output
-// and in each operand, and how far the operands move per element of the output: 0 or 1.
+// Consecutive elements of the output: the offset, in elements, at which they start in the output
+// and in each operand, and the step of each operand per element of the output: 0 or 1.
 template <size_t kOperands>
 struct BroadcastRow {
   size_t out = 0, length = 0;
@@ -21,8 +21,9 @@ struct BroadcastRow {
   std::array<size_t, kOperands> step{};
 };
 
-// The rows of a broadcast. Instantiated for one, two and three operands in broadcast.cpp, since the
-// kernels call it for every operation and every type.
+// The rows of a broadcast: the output is a loop nest over dimensions merged as far as possible, of
+// which a row is the innermost loop. Instantiated for one, two and three operands in broadcast.cpp,
+// since the kernels use it for every operation and type.
 template <size_t kOperands>
 class BroadcastWalk {
  public:
@@ -47,11 +48,12 @@ class BroadcastWalk {
   };
   struct Position {
     BroadcastRow<kOperands> row;
-    std::vector<size_t> index;  // along each axis; that of the innermost stays 0
+    std::vector<size_t> index;  // along each axis; the innermost one stays 0
     bool ended = false;
   };
 
-  // Dimensions that all operands walk through in one go become one.
+  // Adds the next outer dimension. It is merged with the previous one if that is contiguous in all
+  // operands.
   void add(const Axis& axis);
   Position begin() const;
   void advance(Position& at) const;
@@ -62,7 +64,7 @@ extern template class BroadcastWalk<1>;
 extern template class BroadcastWalk<2>;
 extern template class BroadcastWalk<3>;
 
-// to[i] = f(a[i], b[i]) over a broadcast.
+// Computes to[i] = f(a[i], b[i]), where a and b are broadcast to `dims`.
 template <class A, class B, class To, class Function>
 void apply_broadcast(const TensorView& a, const TensorView& b, std::span<const int64_t> dims,
                      To* to, Function&& f) {
@@ -73,7 +75,7 @@ void apply_broadcast(const TensorView& a, const TensorView& b, std::span<const i
     const A* x = left + row.in[0];
     const B* y = right + row.in[1];
     To* z = to + row.out;
-    // The usual cases apart, so that the compiler uses vectors.
+    // The usual cases are separate loops, so that the compiler vectorises them.
     if (row.step[0] == 1 && row.step[1] == 1) {
       for (size_t i = 0; i < row.length; ++i) z[i] = f(x[i], y[i]);
     } else if (row.step[0] == 1) {

@@ -12,7 +12,7 @@ Status same_as_first(Inference& node) {
 Status check_one_type(const Inference& node, size_t first) {
   for (size_t i = first + 1; i < node.input_count(); ++i) {
     if (!node.has(i) || node.in(i).type == node.in(first).type) continue;
-    return invalid_argument(fmt::format("inputs {} and {} are {} and {}", first, i,
+    return invalid_argument(fmt::format("inputs {} and {} differ in type: {} and {}", first, i,
                                         tensor::to_string(node.in(first).type),
                                         tensor::to_string(node.in(i).type)));
   }
@@ -44,7 +44,7 @@ Status booleans_of_broadcast(Inference& node) {
 Result<DataType> type_of_number(int64_t number) {
   switch (number) {
     case 1:
-    case 10:  // the 16-bit floating types are computed in FLOAT32
+    case 10:  // FP16 and BF16 are computed in FLOAT32
     case 16:
       return DataType::kFloat32;
     case 2:
@@ -68,7 +68,7 @@ Result<DataType> type_of_number(int64_t number) {
     case 13:
       return DataType::kUint64;
     default:
-      return unsupported(fmt::format("elements of type {} of the ONNX format", number));
+      return unsupported(fmt::format("ONNX element type {} is not supported", number));
   }
 }
 

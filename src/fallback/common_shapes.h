@@ -1,24 +1,25 @@
-// Shape functions that many operators share.
+// Shape functions and checks that many operators share. Thread-safe.
 #pragma once
 
 #include "fallback/node_view.h"
 
 namespace millrace::fallback {
 
-// Output 0 has the type and dimensions of input 0.
+// Gives output 0 the type and dimensions of input 0.
 Status same_as_first(Inference& node);
-// Output 0 is the broadcast of all inputs, which have one type.
+// Gives output 0 the type of the inputs, which must agree, and the broadcast of their dimensions.
 Status broadcast_of_all(Inference& node);
-// The same, of BOOLEANs.
+// Gives output 0 type BOOLEAN and the broadcast of the dimensions of all inputs, which must have
+// one type.
 Status booleans_of_broadcast(Inference& node);
 
-// kInvalidArgument unless all inputs that are there, from `first` on, have one type.
+// kInvalidArgument unless all present inputs from `first` on have one type.
 Status check_one_type(const Inference& node, size_t first = 0);
-// The broadcast of the dimensions of all inputs.
+// Returns the broadcast of the dimensions of all inputs.
 Result<Dims> broadcast_dims(const Inference& node);
 
-// The type that a graph has for the number of an element type in an ONNX file; an attribute names
-// such numbers. kUnsupported for types that tensors of a graph do not have.
+// Returns the type in which a graph holds an element type of ONNX, by its number
+// (TensorProto.DataType), which attributes state. kUnsupported: no tensor of a graph can have it.
 Result<DataType> type_of_number(int64_t number);
 
 inline Dims to_dims(std::span<const int64_t> dims) {

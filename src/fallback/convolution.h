@@ -1,4 +1,5 @@
-// The geometry of convolutions, for their plain kernels and for faster ones.
+// The geometry of convolutions and transposed convolutions, for their plain kernels and the faster
+// ones of the CPU device. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +8,7 @@
 
 namespace millrace::fallback {
 
-// Extents for x [N, C, ...] and weights [M, C / groups, ...], which give [N, M, ...].
+// The extents of a convolution: x [N, C, ...] and weights [M, C / groups, ...] give [N, M, ...].
 struct ConvolutionExtents {
   SpatialWindow window;
   Dims positions;                                         // spatial dimensions of the output
@@ -21,7 +22,8 @@ struct ConvolutionExtents {
 Result<ConvolutionExtents> convolution_extents(const NodeView& node, const TensorView& x,
                                                const TensorView& weights);
 
-// Extents for x [N, C, ...] and weights [C, M / groups, ...], which give [N, M, ...].
+// The extents of a transposed convolution: x [N, C, ...] and weights [C, M / groups, ...] give [N,
+// M, ...].
 struct TransposedExtents {
   SpatialWindow window;
   Dims output;                                            // spatial dimensions

@@ -11,7 +11,7 @@ namespace {
 
 struct EarlierDefault {
   std::string_view op;
-  int before;  // the operator set that changed it
+  int before;  // the operator set that changed the default
   const char* attribute;
   std::variant<int64_t, const char*> value;
 };

@@ -1,4 +1,5 @@
-// The C++ types of elements, and sets of element types that several families take.
+// Element types of fallback kernels: sets of types that operator families support, dispatch from a
+// type to C++ types, and arithmetic with the semantics of numpy.
 #pragma once
 
 #include <cmath>
@@ -18,10 +19,10 @@ using graph::TypeSet;
 using tensor::DataType;
 using tensor::visit_element;
 
-// A graph keeps values of the 16-bit floating types as FLOAT32 wherever it computes with them, so
-// no kernel takes those. kFloats is for kernels that are written for float alone.
+// FP16 and BF16 are in no set: fallback operators get such values as FLOAT32. kFloats is for
+// kernels that support float only.
 inline constexpr TypeSet kFloats = {DataType::kFloat32};
-// The types of visit_floating(), for kernels that are written for all of them.
+// The types of visit_floating(), for kernels that support all of them.
 inline constexpr TypeSet kReals = {DataType::kFloat32, DataType::kFloat64};
 inline constexpr TypeSet kSigned = {DataType::kInt8, DataType::kInt16, DataType::kInt32,
                                     DataType::kInt64};
@@ -34,14 +35,14 @@ inline constexpr TypeSet kAll = kNumbers | kBooleans;
 inline constexpr TypeSet kBytes = {DataType::kInt8, DataType::kUint8};
 inline constexpr TypeSet kIndexTypes = {DataType::kInt32, DataType::kInt64};
 
-// An element of a tensor of one of kIndexTypes.
+// Returns an element of a tensor whose type is in kIndexTypes.
 inline int64_t index_at(const TensorView& indices, size_t position) {
   return indices.type == DataType::kInt64 ? indices.as<int64_t>()[position]
                                           : indices.as<int32_t>()[position];
 }
 
-// The element of a parameter that belongs to `position`: a parameter has one element for all, or
-// one for each position; an absent one is 0.
+// Returns the element of a parameter for `position`: a parameter has one element for all positions,
+// or one for each; an absent one is 0.
 template <class T>
 T parameter_at(const NodeView& node, size_t index, size_t position) {
   if (!node.has(index)) return T{0};
@@ -49,22 +50,22 @@ T parameter_at(const NodeView& node, size_t index, size_t position) {
   return elements[elements.size() == 1 ? 0 : position];
 }
 
-// tensor::visit_element for floating point and for integer types alone.
+// tensor::visit_element() for floating-point types or integer types only.
 template <class Visit>
 Status visit_floating(DataType type, Visit&& visit) {
   if (type == DataType::kFloat32) return visit(float{});
   if (type == DataType::kFloat64) return visit(double{});
-  return internal_error("a floating point kernel for elements of another type");
+  return internal_error("a floating-point kernel was called for elements of another type");
 }
 template <class Visit>
 Status visit_integer(DataType type, Visit&& visit) {
   return visit_element(type, [&](auto zero) -> Status {
     if constexpr (std::is_integral_v<decltype(zero)>) return visit(zero);
-    return internal_error("an integer kernel for elements of another type");
+    return internal_error("an integer kernel was called for elements of another type");
   });
 }
 
-// The elements of a floating point tensor, which are known.
+// Returns the elements of a floating-point tensor. Requirement: they are known.
 inline std::vector<double> reals_of(const TensorView& operand) {
   std::vector<double> elements;
   static_cast<void>(visit_floating(operand.type, [&](auto zero) -> Status {
@@ -83,7 +84,8 @@ Status visit_bytes(DataType a, DataType b, Visit&& visit) {
   return a == DataType::kInt8 ? with_a(int8_t{}) : with_a(uint8_t{});
 }
 
-// Elements by size, for kernels that only move them: calls visit with an unsigned integer.
+// Calls visit with an unsigned integer of the size of an element, for kernels that only move
+// elements.
 template <class Visit>
 Status visit_storage(DataType type, Visit&& visit) {
   switch (tensor::size_of(type)) {
@@ -96,17 +98,18 @@ Status visit_storage(DataType type, Visit&& visit) {
     case 8:
       return visit(uint64_t{});
     default:
-      return internal_error("elements of no known size");
+      return internal_error("elements have no known size");
   }
 }
 
-// As an element of T: integers are cut off, and the limit where it lies outside; NaN gives 0.
+// Converts to an element of T. For integers the value is truncated and saturated, and NaN gives 0.
 template <class T>
 T nearest(double value) {
   if constexpr (std::is_floating_point_v<T>) {
     return static_cast<T>(value);
   } else {
-    // As a double the largest 64-bit number is the next one, which is too large.
+    // As a double, the largest 64-bit integer becomes the next power of two, which is outside of T:
+    // so >= below.
     constexpr auto kLow = static_cast<double>(std::numeric_limits<T>::min());
     constexpr auto kHigh = static_cast<double>(std::numeric_limits<T>::max());
     if (std::isnan(value)) return 0;
@@ -115,11 +118,12 @@ T nearest(double value) {
   }
 }
 
-// Arithmetic that wraps around, as numpy's does: signed overflow is undefined in C++.
+// Integer arithmetic that wraps around, as in numpy; signed overflow is undefined in C++.
 template <class T, class Operation>
 T wrapping(T a, T b, Operation&& operation) {
   if constexpr (std::is_integral_v<T>) {
-    // At least 32 bits: narrower types would be promoted to int.
+    // At least 32 bits, since narrower unsigned types would be promoted to int, whose products may
+    // overflow.
     using Wide = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
     return static_cast<T>(operation(static_cast<Wide>(a), static_cast<Wide>(b)));
   } else {

@@ -1,3 +1,5 @@
+// Checks of a node against the row of its operator, before its shape function runs, and the call of
+// the kernel. Exceptions of a kernel, such as exhausted memory, become a Status.
 #include "fallback/evaluate.h"
 
 #include <fmt/format.h>
@@ -24,7 +26,7 @@ Status check_count(const char* what, size_t number, Count allowed) {
       fmt::format("it has {} {} where {} belong", number, what, describe(allowed)));
 }
 
-// Lists of any length have no optional members.
+// Operands of an operator that takes any number are all required.
 Status check_presence(const OperatorSpec& spec, std::span<const TensorView> inputs) {
   const size_t required = spec.inputs.most == kAnyNumber ? inputs.size() : spec.inputs.least;
   for (size_t i = 0; i < required; ++i) {
@@ -52,9 +54,9 @@ Status check_attributes(const OperatorSpec& spec, const graph::Fallback& op) {
     const auto known =
         std::ranges::find(spec.attributes, std::string_view(attribute.name), &AttributeSpec::name);
     if (known == spec.attributes.end())
-      return unsupported(fmt::format("its attribute '{}' is not covered", attribute.name));
+      return unsupported(fmt::format("its attribute '{}' is not supported", attribute.name));
     if (!is_of_kind(attribute.value, known->kind))
-      return invalid_argument(fmt::format("its attribute '{}' is of another kind", known->name));
+      return invalid_argument(fmt::format("its attribute '{}' has the wrong kind", known->name));
   }
   return {};
 }
@@ -123,7 +125,7 @@ Status run(const OperatorSpec& spec, const graph::Fallback& op, std::span<const 
         }
         return spec.kernel(Call(op, inputs, outputs, prepared));
       },
-      "no memory for a kernel");
+      "not enough memory for a kernel");
 }
 
 }  // namespace millrace::fallback

@@ -1,4 +1,5 @@
-// Fallback operators, asked for their outputs' shapes and run.
+// The entry points of fallback operators: shape inference and execution. All functions are
+// thread-safe.
 #pragma once
 
 #include <memory>
@@ -13,27 +14,29 @@ namespace millrace::fallback {
 
 struct OperatorSpec;
 
-// The types and dimensions of a node's `outputs` outputs. Checks everything about the node that
-// does not depend on elements: that there is such an operator, number and presence of operands,
-// attributes, types, dimensions within graph::check_shape()'s limits. kUnsupported: no such
-// operator, an attribute, type or variant that is not covered, or dimensions that follow from
-// elements which are not known, and then the indices of those inputs are added to `asked`, if it is
-// not null; kInvalidArgument: the rest.
+// Returns the types and dimensions of the `outputs` outputs of a node. Checks everything that does
+// not depend on elements: whether the operator exists, the number and presence of operands,
+// attributes, types, and dimensions within the limits of graph::check_shape().
+//
+// kUnsupported: an unknown operator; an attribute, type or variant that is not supported; or
+// dimensions that depend on elements which are not known. In the last case the indices of the
+// inputs with these elements are added to `asked` if it is not null. kInvalidArgument: all other
+// failures.
 Result<std::vector<graph::ValueType>> infer_outputs(const graph::Fallback& op,
                                                     std::span<const TensorView> inputs,
                                                     size_t outputs,
                                                     std::vector<size_t>* asked = nullptr);
 
-// Precomputes what run() needs of the attributes, for callers that run a node often; null if the
-// operator has nothing to precompute. Requirement: infer_outputs() accepts the node.
+// Precomputes data that run() needs from the attributes, for callers that run a node often; null if
+// the operator has nothing to precompute. Requirement: infer_outputs() accepts the node.
 Result<std::shared_ptr<const void>> prepare(const graph::Fallback& op);
 
-// Computes the outputs. Requirement: they have the types and dimensions of infer_outputs();
-// `prepared` comes from prepare(), or is null. Errors are those of the elements, and kOutOfMemory.
-// Thread-safe.
+// Computes the outputs. Requirements: they have the types and dimensions of infer_outputs(), and
+// `prepared` comes from prepare() or is null. Errors: invalid elements, such as indices out of
+// range, and kOutOfMemory.
 Status run(const graph::Fallback& op, std::span<const TensorView> inputs,
            std::span<const OutputView> outputs, const void* prepared = nullptr) noexcept;
-// This overload serves callers that have looked the operator up: `spec` is the row of op.name.
+// For callers that have looked up the operator: `spec` is the row of op.name.
 Status run(const OperatorSpec& spec, const graph::Fallback& op, std::span<const TensorView> inputs,
            std::span<const OutputView> outputs, const void* prepared) noexcept;
 

@@ -1,4 +1,4 @@
-// The rows of each family. Private to src/fallback.
+// The operator families: each function returns the rows of one family. Private to src/fallback.
 #pragma once
 
 #include <span>

@@ -1,11 +1,11 @@
-// The element types of four bits, INT4 and UINT4: graphs hold them in bytes, as INT8 and UINT8.
+// The 4-bit element types INT4 and UINT4. Graphs hold them in bytes, as INT8 and UINT8.
 #pragma once
 
 #include <cstdint>
 
 namespace millrace::fallback {
 
-// Their numbers in ONNX files.
+// The numbers of the types in ONNX (TensorProto.DataType).
 inline constexpr int64_t kUint4 = 21, kInt4 = 22;
 
 constexpr bool has_four_bits(int64_t number) noexcept {

@@ -5,9 +5,10 @@
 namespace millrace::fallback {
 
 Result<Product> product_of(const TensorView& a, const TensorView& b) {
-  if (a.rank() < 2 || b.rank() < 2) return unsupported("a factor that is no matrix");
+  if (a.rank() < 2 || b.rank() < 2) return unsupported("operands must have rank 2 or more");
   const int64_t depth = a.dims.back();
-  if (b.dims[b.rank() - 2] != depth) return invalid_argument("the factors do not fit each other");
+  if (b.dims[b.rank() - 2] != depth)
+    return invalid_argument("the inner dimensions of the operands differ");
   const auto lead = [](const TensorView& x) { return Dims(x.dims.begin(), x.dims.end() - 2); };
   Product product;
   MILLRACE_ASSIGN_OR_RETURN(product.batch, graph::broadcast(lead(a), lead(b)));

@@ -62,7 +62,7 @@ Result<Dims> Inference::known_integers(size_t index) const {
   const DataType type = in(index).type;
   if (type != DataType::kInt64 && type != DataType::kInt32) {
     return invalid_argument(
-        fmt::format("input {} is {}, not INT64 or INT32", index, tensor::to_string(type)));
+        fmt::format("input {} is {}, expected INT64 or INT32", index, tensor::to_string(type)));
   }
   MILLRACE_RETURN_IF_ERROR(require_elements(index));
   return integers_of(in(index));
@@ -71,7 +71,7 @@ Result<Dims> Inference::known_integers(size_t index) const {
 Result<int64_t> Inference::known_integer(size_t index) const {
   MILLRACE_ASSIGN_OR_RETURN(const Dims elements, known_integers(index));
   if (elements.size() == 1) return elements[0];
-  return invalid_argument(fmt::format("input {} is not one number", index));
+  return invalid_argument(fmt::format("input {} must have one element", index));
 }
 
 }  // namespace millrace::fallback

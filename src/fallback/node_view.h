@@ -1,7 +1,8 @@
-// The views of nodes that shape functions and kernels of fallback operators work with.
+// Views of a node for the shape functions (Inference) and kernels (Call) of fallback operators.
 //
-// Attributes are those that the operator's row in its table names, of the kind stated there; the
-// code that makes a view has checked that.
+// Attributes may only be read by the names and kinds in the row of the operator; the code that
+// makes a view has checked the node against that row. A view refers to the node and its operands,
+// which must outlive it. For one thread.
 #pragma once
 
 #include <optional>
@@ -15,7 +16,7 @@
 
 namespace millrace::fallback {
 
-// The elements of an operand of INT64 or INT32, which are known.
+// Returns the elements of an operand of INT64 or INT32. Requirement: they are known.
 Dims integers_of(const TensorView& operand);
 
 class NodeView {
@@ -33,11 +34,11 @@ class NodeView {
   std::span<const TensorView> inputs() const noexcept { return inputs_; }
 
   bool has_attribute(const char* name) const noexcept;
-  // The attribute, or the default where the node has none.
+  // Return the attribute, or `absent` if the node does not have it.
   int64_t integer(const char* name, int64_t absent = 0) const noexcept;
   float real(const char* name, float absent = 0) const noexcept;
   std::string text(const char* name, const char* absent = "") const;
-  // Null where the node has none.
+  // Return the list, or null if the node does not have it.
   const Dims* integers(const char* name) const noexcept;
   const std::vector<float>* reals(const char* name) const noexcept;
   const std::vector<std::string>* texts(const char* name) const noexcept;
@@ -50,8 +51,8 @@ class NodeView {
   std::span<const TensorView> inputs_;
 };
 
-// A node whose outputs' types and dimensions are asked for. The elements of an operand may be known
-// (constants; all of them while a program runs) or not.
+// A node for which types and dimensions of the outputs are inferred. The elements of an operand may
+// be known (constants; all operands while a program runs) or not.
 class Inference : public NodeView {
  public:
   // `outputs` has an entry for each output of the node.
@@ -60,20 +61,21 @@ class Inference : public NodeView {
       : NodeView(op, inputs), outputs_(outputs) {}
 
   size_t output_count() const noexcept { return outputs_.size(); }
-  // An output that the node does not have is passed over.
+  // Sets the type and dimensions of an output. Ignored if the node does not have that output.
   void set(size_t index, DataType type, Dims dims) {
     if (index < outputs_.size()) outputs_[index] = {type, std::move(dims)};
   }
 
-  // kUnsupported where the elements of an operand are computed while the program runs. What lowers
-  // the node finds in asked() that it has to wait for them: no shape function should look at the
-  // data of an operand without this.
+  // kUnsupported if the elements of an operand are only computed while the program runs. asked()
+  // then tells the lowering to wait for them. A shape function must call this before it reads the
+  // data of an operand.
   Status require_elements(size_t index) const;
   const std::vector<size_t>& asked() const noexcept { return asked_; }
-  // The elements of an operand that must be known, INT64 or INT32; kInvalidArgument where the type
-  // is another.
+  // Returns the elements of an operand of INT64 or INT32, which must be known; kInvalidArgument if
+  // it has another type.
   Result<Dims> known_integers(size_t index) const;
-  // The same of one element.
+  // Returns the only element of an operand, like known_integers(); kInvalidArgument if it does not
+  // have exactly one.
   Result<int64_t> known_integer(size_t index) const;
 
  private:
@@ -81,7 +83,7 @@ class Inference : public NodeView {
   std::span<graph::ValueType> outputs_;
 };
 
-// A node that runs: all elements are known, and outputs have the types and dimensions that its
+// A node that runs: all elements are known, and the outputs have the types and dimensions that the
 // shape function gave.
 class Call : public NodeView {
  public:
@@ -92,7 +94,8 @@ class Call : public NodeView {
   size_t output_count() const noexcept { return outputs_.size(); }
   // Requirement: index < output_count().
   const OutputView& out(size_t index) const noexcept { return outputs_[index]; }
-  // Requirement: the operator's row has a preparation, which makes a T.
+  // Returns what OperatorSpec::prepare has made for this node. Requirement: the operator has a
+  // preparation, which makes a T.
   template <class T>
   const T& prepared() const noexcept {
     return *static_cast<const T*>(prepared_);

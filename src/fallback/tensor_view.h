@@ -1,4 +1,4 @@
-// Dense tensors as fallback operators see them: type, dimensions, and elements in C order.
+// Views of dense tensors for fallback operators: type, dimensions, and elements in C order.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +23,7 @@ inline size_t element_count(std::span<const int64_t> dims) noexcept {
 struct TensorView {
   DataType type = DataType::kUnknown;  // kUnknown if the operand is absent
   std::span<const int64_t> dims;
-  // Null while only type and dimensions are known. It may be null, too, where there are no
-  // elements.
+  // Null while only type and dimensions are known. It may also be null if there are no elements.
   const std::byte* data = nullptr;
 
   bool present() const noexcept { return type != DataType::kUnknown; }

@@ -7,8 +7,8 @@
 namespace millrace::fallback {
 namespace {
 
-// Below this bound the product of a stride and a dimension, of which a transposed window is made,
-// cannot overflow; the graph's Conv has no such product.
+// The limit for attributes. It keeps the product of a stride and a dimension, which transposed
+// convolutions need, from overflowing. The Conv of the graph has no such product.
 constexpr int64_t kMaxWindow = int64_t{1} << 20;
 
 Result<Dims> read_list(const NodeView& node, const char* name, size_t count, int64_t absent,
@@ -19,12 +19,12 @@ Result<Dims> read_list(const NodeView& node, const char* name, size_t count, int
                       return value >= least && value <= kMaxWindow;
                     });
   if (fits) return *list;
-  return invalid_argument(fmt::format("{} is {}: {} numbers from {} belong there", name,
+  return invalid_argument(fmt::format("{} is {}: it must have {} entries of at least {}", name,
                                       graph::to_string(*list), count, least));
 }
 
-// As many positions as strides fit into the input, the padding shared between both ends; the odd
-// element goes to the end, or to the beginning for SAME_LOWER.
+// auto_pad SAME: as many positions as strides fit into the input. The padding is shared between
+// both ends; an odd element goes to the end, or to the beginning for SAME_LOWER.
 void pad_to_same(SpatialWindow& window, std::span<const int64_t> input, bool lower) {
   for (size_t d = 0; d < window.rank(); ++d) {
     const int64_t stride = window.strides[d], positions = (input[d] + stride - 1) / stride;
@@ -48,7 +48,7 @@ Status resolve_padding(const NodeView& node, std::span<const int64_t> input,
     return {};
   }
   if (automatic.empty() || automatic == "NOTSET") return {};
-  return invalid_argument(fmt::format("there is no auto_pad '{}'", automatic));
+  return invalid_argument(fmt::format("unknown auto_pad '{}'", automatic));
 }
 
 }  // namespace
@@ -64,7 +64,7 @@ Result<SpatialWindow> read_window(const NodeView& node, std::span<const int64_t>
   const size_t rank = input.size();
   const Dims* stated = node.integers("kernel_shape");
   if (kernel.size() != rank || rank == 0 || (stated != nullptr && *stated != kernel))
-    return invalid_argument("the kernel does not fit the input, or is not of kernel_shape");
+    return invalid_argument("the kernel does not match the rank of the input, or kernel_shape");
   for (const int64_t size : kernel)
     if (size < 1 || size > kMaxWindow) return invalid_argument("the kernel is out of range");
   SpatialWindow window;
@@ -99,7 +99,7 @@ WindowWalk::WindowWalk(const SpatialWindow& window, std::span<const int64_t> den
 WindowWalk::Range WindowWalk::range_of(size_t d, int64_t tap) const {
   const int64_t stride = window_.strides[d];
   const int64_t shift = tap * window_.dilations[d] - window_.pads_begin[d];
-  // The smallest position with position * stride + shift >= 0, and the first beyond the end.
+  // The smallest position with position * stride + shift >= 0, and the first one beyond the end.
   const int64_t first = shift >= 0 ? 0 : (-shift + stride - 1) / stride;
   const int64_t room = strided_[d] - shift;
   const int64_t last = room <= 0 ? 0 : (room + stride - 1) / stride;

@@ -1,5 +1,5 @@
-// Windows that move over spatial dimensions: the attributes of convolutions, and which elements
-// meet which.
+// Windows that slide over spatial dimensions: the attributes of convolution and pooling, and the
+// iteration over the pairs of elements under each tap. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -11,27 +11,30 @@
 
 namespace millrace::fallback {
 
-// One entry per spatial dimension; all of them positive, paddings not negative.
+// The attributes of a window, with one entry per spatial dimension. All are positive, but pads may
+// be 0.
 struct SpatialWindow {
   Dims kernel, strides, dilations, pads_begin, pads_end;
 
   size_t rank() const noexcept { return kernel.size(); }
   int64_t taps() const noexcept;
-  // How far the window reaches in a dimension.
+  // The size of the window in a dimension, with dilation.
   int64_t extent(size_t d) const noexcept { return (kernel[d] - 1) * dilations[d] + 1; }
 };
 
-// The node's attributes kernel_shape, strides, dilations and pads over `input`, the spatial
-// dimensions, with auto_pad resolved. kInvalidArgument: a list of another length or with values out
-// of range, or a kernel_shape that is not `kernel`.
+// Reads the attributes kernel_shape, strides, dilations and pads of a node, and resolves auto_pad.
+// `input` is the spatial dimensions. kInvalidArgument: a list has another length or values out of
+// range, or kernel_shape differs from `kernel`.
 Result<SpatialWindow> read_window(const NodeView& node, std::span<const int64_t> input,
                                   Dims kernel);
-// The positions of a window over `input`; kInvalidArgument where it does not fit.
+// Returns the number of positions of a window over `input` by dimension; kInvalidArgument if it
+// does not fit.
 Result<Dims> positions_of(const SpatialWindow& window, std::span<const int64_t> input);
 
-// Pairs of elements that meet under one tap of the kernel: of a dense tensor, which the window
-// visits position by position, and of a strided one, which it jumps over. In a convolution the
-// output is dense and the input strided; transposed, the other way round.
+// Iterates over the pairs of elements under one tap of the kernel: one of a dense tensor, whose
+// elements are the positions of the window, and one of a strided tensor, over which the window
+// moves by its strides. In a convolution the output is dense and the input strided; in a transposed
+// convolution it is the other way round.
 class WindowWalk {
  public:
   WindowWalk(const SpatialWindow& window, std::span<const int64_t> dense,
@@ -40,8 +43,9 @@ class WindowWalk {
   size_t dense_size() const noexcept { return dense_size_; }
   size_t strided_size() const noexcept { return strided_size_; }
 
-  // Calls visit(offset in dense, offset in strided, number of pairs) for each row of pairs; within
-  // a row dense elements are adjacent, and strided ones row_stride() apart.
+  // Calls visit(offset in dense, offset in strided, number of pairs) for each row of pairs. Within
+  // a row, dense elements are adjacent, and strided ones row_stride() apart. Pairs in the padding
+  // are left out.
   template <class Visit>
   void for_each_row(size_t tap, Visit&& visit) const {
     std::vector<Range> ranges;
@@ -74,7 +78,7 @@ class WindowWalk {
   size_t row_stride() const noexcept { return static_cast<size_t>(window_.strides.back()); }
 
  private:
-  // Dense positions whose strided partner, position * stride + shift, exists.
+  // The dense positions whose strided partner, position * stride + shift, exists.
   struct Range {
     int64_t first = 0, last = 0, shift = 0;
   };

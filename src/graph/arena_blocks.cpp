@@ -11,7 +11,8 @@
 namespace millrace::graph {
 namespace {
 
-// Keeps the free ranges of an arena that grows at its end.
+// The free ranges of an arena that grows at its end, by offset and by size. Adjacent free ranges
+// are merged.
 class FreeRanges {
  public:
   // Returns the beginning of the smallest free range of at least `bytes` bytes. If there is none,
@@ -47,7 +48,7 @@ class FreeRanges {
  private:
   using ByOffset = std::map<size_t, size_t>;
 
-  // A free range at the end becomes part of the range that is taken.
+  // Grows the arena. A free range at its end becomes part of the range that is taken.
   size_t extend(size_t bytes) {
     size_t offset = end_;
     if (!by_offset_.empty()) {
@@ -71,7 +72,7 @@ class FreeRanges {
     return by_offset_.erase(range);
   }
 
-  ByOffset by_offset_;                           // sizes
+  ByOffset by_offset_;                           // from offset to size
   std::set<std::pair<size_t, size_t>> by_size_;  // pairs of size and offset
   size_t end_ = 0;
 };

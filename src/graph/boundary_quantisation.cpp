@@ -7,6 +7,7 @@ namespace {
 
 using tensor::DataType;
 
+// Whether the value is FLOAT32 and not quantised.
 bool is_number(const Value& value) {
   return value.type == DataType::kFloat32 && !value.quantisation;
 }

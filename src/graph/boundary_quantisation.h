@@ -1,4 +1,6 @@
-// The meaning of integers as the HW view of a FLOAT32 input or output.
+// Determines how the HW view of a FLOAT32 input or output may hold integers: with the type, scale
+// and zero point to which the graph quantises the input, or from which it dequantises the output.
+// Thread-safe.
 #pragma once
 
 #include <optional>
@@ -9,16 +11,17 @@
 
 namespace millrace::graph {
 
-// The integers of which a boundary tensor is made, or that are made of it, and nothing else.
+// The quantised form of an input or output.
 struct BoundaryQuantisation {
   tensor::DataType type;  // INT8 or UINT8
   tensor::QuantParams parameters;
   friend bool operator==(const BoundaryQuantisation&, const BoundaryQuantisation&) = default;
 };
 
-// Returns by value: for a FLOAT32 input, that of the one Requantise which reads it; for a FLOAT32
-// output, that of the value from which a Requantise makes it. Nothing for all other values, and if
-// scale and zero point differ within the tensor. Requirement: graph::validate(graph) is OK.
+// Returns the quantised form by value. For a FLOAT32 input it is the form to which a Requantise
+// converts it, if that is the only node that reads it; for a FLOAT32 output, the form of the value
+// from which a Requantise makes it. All other values have none, and neither have tensors that are
+// quantised per axis or not to INT8 or UINT8. Requirement: graph::validate(graph) is OK.
 std::vector<std::optional<BoundaryQuantisation>> boundary_quantisations(const Graph& graph);
 
 }  // namespace millrace::graph

@@ -1,3 +1,5 @@
+// The tables behind capability.h: the types per operator and function, and the Fallbacks for which
+// the device has fast kernels.
 #include "graph/capability.h"
 
 #include <fmt/format.h>
@@ -44,11 +46,11 @@ constexpr Capability kCapabilities[] = {
     {"Cast", nullptr, kAll, kNone},
     {"Expand", nullptr, kAll, kNone},
     {"Requantise", nullptr, kFloats, kNone},
-    // Its shape function refuses types that its kernel does not take.
+    // The shape function of the operator refuses types that its kernel does not support.
     {"Fallback", nullptr, kAll, kAll},
 };
 
-// The Fallbacks that NPU partitions run, with the types of the first operand for which they do.
+// The Fallbacks that NPU partitions run, with the types of the first operand that they support.
 struct NpuFallback {
   std::string_view name;
   TypeSet first;
@@ -100,7 +102,8 @@ struct FunctionOf {
   }
 };
 
-// "Add", "Reduce Sum", "Conv": elementwise functions go by their own name.
+// Names the operator in messages: "Conv", "Reduce Sum"; an elementwise function goes by its own
+// name, "Add".
 std::string describe(const Operator& op) {
   const char* function = function_of(op);
   if (function == nullptr) return name_of(op);
@@ -117,8 +120,8 @@ bool is_empty(const Value* value) {
   return value != nullptr && value->elements() == 0;
 }
 
-// A result that has elements although an operand has none: the kernels of sums and products are
-// made for at least one term.
+// Whether the result is a sum or product over no elements: it has elements although an operand is
+// empty. The kernels require at least one term.
 bool sums_nothing(const Operator& op, std::span<const Value* const> inputs) {
   const bool sums = std::holds_alternative<Conv>(op) || std::holds_alternative<MatMul>(op) ||
                     std::holds_alternative<Reduce>(op);
@@ -162,7 +165,7 @@ const Capability& capability_of(const Operator& op) noexcept {
 
 Status check_capability(const Operator& op, std::span<const Value* const> inputs) {
   if (sums_nothing(op, inputs))
-    return unsupported(fmt::format("there is no kernel for {} of no elements", describe(op)));
+    return unsupported(fmt::format("there is no kernel for {} over no elements", describe(op)));
   const Capability& row = capability_of(op);
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i] == nullptr) continue;

@@ -1,12 +1,13 @@
-// Capabilities: for which element types devices have kernels, one row of a table per operator.
+// Capabilities: the element types for which devices have kernels, as a table with a row per
+// operator.
 //
-// The same table answers at both ends. The compiler asks it before it makes an archive, and a
-// device that computes asks it before it builds kernels, so what compiles loads, and an archive
-// whose types were changed by hand is refused before a kernel sees it. NPU and CPU partitions have
-// the same kernels, but for Fallbacks, most of which run on CPU partitions only. A new type for an
-// operator is a larger set in its row, and a kernel in the device.
+// The compiler consults the table before it makes an archive, and a device that computes consults
+// it before it builds kernels. So what compiles can be loaded, and an archive whose types were
+// changed by hand is refused before a kernel sees it. NPU and CPU partitions have the same kernels,
+// except for Fallbacks, most of which run on CPU partitions only. To support a new type for an
+// operator, extend the set in its row and add a kernel to the device.
 //
-// Constant data, and functions of their arguments alone: thread-safe.
+// All data is constant; all functions are thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,7 @@ class TypeSet {
   constexpr TypeSet(std::initializer_list<tensor::DataType> types) {
     for (const tensor::DataType type : types) bits_ |= bit(type);
   }
-  // False for types outside the list of tensor/data_type.h.
+  // False for UNKNOWN and for numbers that are not in the list of tensor/data_type.h.
   constexpr bool contains(tensor::DataType type) const { return (bits_ & bit(type)) != 0; }
   friend constexpr TypeSet operator|(TypeSet a, TypeSet b) {
     a.bits_ |= b.bits_;
@@ -40,38 +41,40 @@ class TypeSet {
   uint32_t bits_ = 0;
 };
 
-// "INT8, UINT8": the types by name, in the order of tensor/data_type.h.
+// Lists the names of the types, in the order of tensor/data_type.h, for example "INT8, UINT8".
 std::string to_string(TypeSet types);
 
 struct Capability {
-  const char* op;        // the operator, as name_of() names it
-  const char* function;  // what it computes, as function_of() names it; null stands for the rest
+  const char* op;        // the operator, as in name_of()
+  const char* function;  // its function, as in function_of(); null matches any
   TypeSet first;         // types of the first operand
-  TypeSet others;        // types of every other operand that is there
+  TypeSet others;        // types of every other operand that is present
 };
 
-// All rows. The first one that fits an operator holds, so rows with a function stand before the one
+// All rows. The first match counts, so the rows of an operator with a function precede the row
 // without.
 std::span<const Capability> capabilities() noexcept;
-// The row of an operator. Every operator has one (tests/graph/capability_test.cpp).
+// Returns the row of an operator. Every operator has one (tests/graph/capability_test.cpp).
 const Capability& capability_of(const Operator& op) noexcept;
 
-// The name of what an operator with several functions computes: "Add" of a Binary, "Max" of a Pool.
-// Null for the others.
+// The name of the function of an operator with several functions: "Add" for a Binary, "Max" for a
+// Pool. Null for all other operators.
 const char* function_of(const Operator& op) noexcept;
 
-// OK where there are kernels for `op` on operands of these types (null where one is absent). Else
-// kUnsupported, for example "there is no kernel for Add of INT32, only of BF16, FP16, FLOAT32".
-// Sums and products that have elements although an operand has none count as without kernel, too.
-// Requirement: infer_output() accepts the operands.
+// OK if there are kernels for `op` with operands of these types (null if an operand is absent).
+// Otherwise kUnsupported, for example "there is no kernel for Add of INT32, only of BF16, FP16,
+// FLOAT32". A sum or product over no elements, whose result has elements although an operand is
+// empty, has no kernel either. Requirement: infer_output() accepts the operands.
 Status check_capability(const Operator& op, std::span<const Value* const> inputs);
 Status check_capability(const Graph& graph, const Node& node);
 
-// Whether NPU partitions run the node: every operator of the graph, and of the Fallbacks those that
-// have fast kernels for the types that the NPU keeps values in. CPU partitions run all.
+// Whether NPU partitions can run the node. They run every operator of the graph except Fallbacks,
+// and those Fallbacks that have fast kernels for the type of the first operand. CPU partitions run
+// all nodes but collectives.
 bool runs_on_npu(const Graph& graph, const Node& node) noexcept;
 
-// check_capability() for all nodes of a valid graph; the message names every node without a kernel.
+// Calls check_capability() for all nodes of a valid graph. The message names every node without a
+// kernel.
 Status check_capabilities(const Graph& graph);
 
 }  // namespace millrace::graph

@@ -1,7 +1,8 @@
-// Collectives: the operators of a graph that the ranks of a divided model compute together. Each is
-// a Fallback, with a row in src/fallback/collective, and runs on the communicator of the program.
+// Collectives: the operators that the ranks of a sharded model compute together, as in MPI. Each is
+// a Fallback in domain com.microsoft, has a row in src/fallback/collective, and runs on the
+// communicator of the program.
 //
-// A function of its argument alone: thread-safe.
+// All functions are thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +15,17 @@ namespace millrace::graph {
 enum class Collective : uint8_t {
   kAllReduce,  // the sum over all ranks
   kAllGather,  // the operands of all ranks, joined along an axis
-  kAllToAll,   // block r of the first dimension goes to rank r, and is replaced by what r sent
+  kAllToAll,   // block r of the first dimension is exchanged with rank r
   kBroadcast,  // the operand of one rank
 };
 
-// Whether any number of ranks may take part where the attribute group_size does not say how many.
+// Whether the collective is defined for any number of ranks. The others must state the number in
+// the attribute group_size.
 constexpr bool takes_any_ranks(Collective collective) noexcept {
   return collective == Collective::kAllReduce || collective == Collective::kBroadcast;
 }
 
-// Nothing for every other operator.
+// Returns which collective the operator is; nothing if it is none.
 std::optional<Collective> collective_of(const Fallback& op) noexcept;
 
 inline bool is_collective(const Operator& op) noexcept {

@@ -1,5 +1,6 @@
 // CompiledModel: the content of an archive, decoded and checked: the optimised graph, whose weights
-// stay in the archive's memory, the two views of every boundary tensor, partitions and memory plan.
+// stay in the memory of the archive, the two views of every input and output, the partitions and
+// the memory plan. Plain data: many threads may read it at the same time.
 #pragma once
 
 #include <memory>
@@ -20,50 +21,53 @@ namespace millrace::graph {
 
 // The form in which HW views hold the inputs and outputs that a graph quantises.
 enum class HwQuantisation : uint8_t {
-  kModel = 0,   // as the graph's own integers
+  kModel = 0,   // with the scale and zero point of the graph
   kVendor = 1,  // in the vendor's form, requantised at the boundary (vendor_quantisation.h)
 };
 const char* name_of(HwQuantisation form) noexcept;  // "model", "vendor"
 
-// A graph input or output as callers see it. Both descriptions are of one frame.
+// An input or output of the model as callers see it. Both descriptions are per frame.
 struct Boundary {
   ValueId value = kNoValue;
   tensor::TensorDesc cpu;
   std::optional<tensor::TensorDesc> hw;  // none: the boundary has a CPU view only
   tensor::QuantParams quant;             // of the HW view
-  // True if the HW view holds integers of another form than the graph's: those of the vendor's
-  // form, which the device requantises. The CPU view is not converted through them.
+  // True if the HW view holds integers in the vendor's form, which differs from that of the graph,
+  // so the device requantises them. The CPU view is not converted through that form.
   bool requantised = false;
-  // Whether jobs settle dimensions: those that are kOpenDimension or, where `cpu.shape` is empty,
-  // all of them and their number.
+  // True if each job determines dimensions: those that are kOpenDimension or, if `cpu.shape` is
+  // empty, the rank and all dimensions.
   bool open = false;
 };
 
-// The NPU, the CPU as its fallback, or the communicator of the program: what the ranks of a model
-// that is divided among several compute together (collective.h).
+// The place where the nodes of a partition run: the NPU; the CPU, for operators that the NPU does
+// not run; or the communicator of the program, for the collectives of a sharded model
+// (collective.h).
 enum class PartitionKind : uint8_t { kNpu = 0, kCpu = 1, kCollective = 2 };
 const char* name_of(PartitionKind kind) noexcept;  // "NPU", "CPU", "collective"
 
-// A running job keeps the number of its partition in 16 bits (queue::RunPosition).
+// The limit exists because a running job keeps the index of its partition in 16 bits
+// (queue::RunPosition).
 inline constexpr size_t kMaxPartitions = 65535;
 
-// Consecutive nodes [first, first + count) that run on one kind of processor. CPU and collective
+// Consecutive nodes [first, first + count) that run in the same place. CPU and collective
 // partitions compute floating-point operators in FP32, whatever the precision of the model and its
-// nodes. Collectives are in collective partitions, and all other nodes are not.
+// nodes. Collective partitions hold all collectives and no other nodes.
 struct Partition {
   PartitionKind kind = PartitionKind::kNpu;
   uint32_t first = 0;
   uint32_t count = 0;
 };
 
-// The range of one value in the arena of a context.
+// The range of one value in the arena of a context, in bytes.
 struct PlannedValue {
   ValueId value = kNoValue;
   uint64_t offset = 0;
   uint64_t bytes = 0;
 };
 
-// Shapes of all inputs of a model with a network, in order, by which it becomes a static one.
+// A named set of static shapes for all inputs, in order. It turns a model with a network into a
+// static one.
 struct ShapeProfile {
   std::string name;
   std::vector<std::vector<uint32_t>> shapes;
@@ -72,33 +76,34 @@ struct ShapeProfile {
 struct CompiledModel {
   std::string name;
   std::string producer;
-  Precision precision = Precision::kFp32;  // of the nodes that have none of their own
+  Precision precision = Precision::kFp32;  // of the nodes without their own precision
   uint32_t batch_size = 1;
-  Graph graph;  // of one frame
+  Graph graph;  // computes one frame
   std::vector<Boundary> inputs, outputs;
-  // They cover all nodes, in order. An input that a partition reads which is not on the NPU, and an
-  // output that such a partition makes, have no HW view.
+  // The partitions cover all nodes, in order. Inputs that a CPU or collective partition reads, and
+  // outputs that one makes, have no HW view.
   std::vector<Partition> partitions;
-  // The values that one node makes and another reads. They are planned as dense tensors in the
-  // precision of the node that makes them, with the channels of rank-4 values rounded up to 16.
-  // Graph inputs, and outputs that no node reads, lie in the caller's memory. The plan is the
-  // compiler's estimate and serves inspection only: the CPU device makes its own plan when it loads
-  // a model, from the sizes that its kernels need.
+  // The ranges of the values that one node makes and another reads. They are planned as dense
+  // tensors in the precision of the node that makes them, with the channels of rank-4 values
+  // rounded up to 16. Graph inputs, and outputs that no node reads, lie in the memory of the
+  // caller. The plan is the estimate of the compiler and serves inspection only: the CPU device
+  // makes its own plan when it loads a model, from the sizes that its kernels need.
   std::vector<PlannedValue> plan;
   uint64_t arena_bytes = 0;
-  // The network of a model whose shapes are open, or follow from elements: the runtime lowers it
-  // stage by stage. Then `graph`, `partitions` and `plan` are empty, boundaries have no HW view and
-  // no `value`, and their open dimensions are kOpenDimension. Null otherwise.
+  // For a model whose shapes are open or depend on elements: its network, which the runtime lowers
+  // stage by stage. Then `graph`, `partitions` and `plan` are empty, inputs and outputs have no HW
+  // view and no `value`, and their open dimensions are kOpenDimension. Null for all other models.
   std::shared_ptr<const network::Network> network;
-  // Operators that the stages of `network` leave to the CPU: names of operators and of nodes.
+  // The operators that the stages of `network` place on the CPU, by operator name or node name.
   std::vector<std::string> cpu_operators;
-  // The form of HW views in static models that profiles make of a model with a network.
+  // The form of HW views in the static models that profiles make of a model with a network.
   HwQuantisation hw_quantisation = HwQuantisation::kModel;
-  // Profiles for APIs that know static shapes only; they get the first unless another is named.
+  // Profiles for APIs with static shapes only. They use the first one unless the caller names
+  // another.
   std::vector<ShapeProfile> profiles;
 };
 
-// Returns whether an HW view of the model is requantised.
+// Whether any HW view of the model is requantised.
 bool has_requantised_views(const CompiledModel& model) noexcept;
 
 }  // namespace millrace::graph

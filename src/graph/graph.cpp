@@ -44,7 +44,7 @@ std::vector<std::vector<uint32_t>> consumers_of(const Graph& graph) {
   for (uint32_t index = 0; index < graph.nodes.size(); ++index) {
     for (ValueId id : graph.nodes[index].inputs) {
       if (id == kNoValue) continue;
-      // Nodes are visited in order, so a repeated reader can only be the last one.
+      // Nodes are visited in order, so a node that reads the value twice is the last entry.
       if (consumers[id].empty() || consumers[id].back() != index) consumers[id].push_back(index);
     }
   }

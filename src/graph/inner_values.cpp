@@ -15,7 +15,8 @@ Result<Boundary> inner_boundary(const Graph& graph, ValueId id) {
   std::vector<uint32_t> shape;
   for (const int64_t dim : value.shape) {
     if (dim > std::numeric_limits<uint32_t>::max())
-      return invalid_argument(fmt::format("value '{}' has a dimension of {}", value.name, dim));
+      return invalid_argument(
+          fmt::format("value '{}' has a dimension of {}, beyond 32 bits", value.name, dim));
     shape.push_back(static_cast<uint32_t>(dim));
   }
   Boundary boundary;

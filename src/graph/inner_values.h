@@ -1,4 +1,5 @@
-// A compiled model whose inner values are outputs, too: for comparisons, calibration.
+// Turns the intermediate values of a compiled model into outputs, for comparisons and calibration.
+// Thread-safe.
 #pragma once
 
 #include "base/status.h"
@@ -6,10 +7,11 @@
 
 namespace millrace::graph {
 
-// The model with every value that a node makes, and that is no output yet, as a further output in
-// the CPU view, in the order in which they are made. The nodes stay as they are: what passes have
-// merged has no value of its own. It shares the constants with `model`. For loading, not for an
-// archive. kInvalidArgument where a dimension is too large for an output.
+// Returns the model with every value that a node makes, and that is not yet an output, as a further
+// output in the CPU view, in the order of the nodes. The nodes do not change, so intermediate
+// results of nodes that passes have merged do not appear. The result shares the constants with
+// `model`. It can be loaded, but is not meant for an archive. kInvalidArgument if a dimension does
+// not fit into 32 bits.
 Result<CompiledModel> with_inner_values(const CompiledModel& model);
 
 }  // namespace millrace::graph

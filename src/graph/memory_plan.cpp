@@ -1,3 +1,8 @@
+// Memory planning as offset calculation. Lifetimes that take over each other's memory (in place)
+// are first joined to blocks. Then blocks are placed by first fit in descending order of size, as
+// "greedy by size" of Pisarchyk and Lee (Efficient Memory Management for Deep Neural Net Inference,
+// 2020), except that the lowest gap that fits is taken. For very many blocks, place_by_time() is
+// used instead.
 #include "graph/memory_plan.h"
 
 #include <algorithm>
@@ -11,21 +16,23 @@
 namespace millrace::graph {
 namespace {
 
-// First fit compares a block with all blocks that were placed before it. Beyond this number of
-// blocks, which means tens of millions of comparisons, they are placed in the order of time.
-// Typical trained models have a few thousand.
+// First fit compares a block with all blocks that were placed before it, in O(n^2) steps. Above
+// this number of blocks, which means tens of millions of comparisons, they are placed in the order
+// of time. Typical trained models have a few thousand.
 constexpr size_t kMostCompared = 8192;
 
 bool overlap_in_time(const Block& a, const Block& b) {
   return a.first <= b.last && b.first <= a.last;
 }
 
-// The blocks, and for each lifetime the block that it uses.
+// The blocks, and for each lifetime the index of its block.
 struct Chains {
   std::vector<Block> blocks;
   std::vector<size_t> block_of;
 };
 
+// Joins each lifetime to the block of the lifetime whose memory it takes over, where that is valid
+// (Lifetime::in_place_of).
 Chains join_chains(std::span<const Lifetime> lifetimes) {
   Chains chains;
   std::vector<bool> taken(lifetimes.size());
@@ -48,7 +55,8 @@ Chains join_chains(std::span<const Lifetime> lifetimes) {
   return chains;
 }
 
-// The lowest offset where `block` fits between the blocks in `placed`, sorted by offset.
+// Returns the lowest offset at which `block` fits between the live blocks of `placed`, which is
+// sorted by offset.
 size_t first_fit(const Block& block, std::span<const Block* const> placed) {
   size_t offset = 0;
   for (const Block* other : placed) {
@@ -67,7 +75,8 @@ std::vector<Block*> by_size(std::vector<Block>& blocks) {
   return sorted;
 }
 
-// Gives every block its offset and returns the size of the arena.
+// Gives every block its offset, by first fit in descending order of size, and returns the size of
+// the arena.
 size_t place_compactly(std::vector<Block>& blocks) {
   std::vector<const Block*> placed;
   size_t arena_bytes = 0;
@@ -81,7 +90,9 @@ size_t place_compactly(std::vector<Block>& blocks) {
   return arena_bytes;
 }
 
-// The same with the middles of blocks above each other, in slots of the size of their first block.
+// Gives every block its offset, for Placement::kCentred, and returns the size of the arena. Blocks
+// that are not in use at the same time share a slot, which has the size of its first and largest
+// block, and lie centred in it.
 size_t place_centred(std::vector<Block>& blocks) {
   struct Slot {
     size_t offset;
@@ -131,8 +142,8 @@ InPlaceOperands::InPlaceOperands(const Graph& graph)
     for (const ValueId id : *ids) is_boundary_[id] = true;
 }
 
-// Returns whether the value lies in the arena, is not needed once its readers have run, and has the
-// size of the output.
+// Whether the operand lies in the arena, may be overwritten once its readers have run, and has the
+// type and shape of the output.
 bool InPlaceOperands::can_hold_output(const Node& node, size_t index) const {
   const ValueId id = node.input(index);
   if (id == kNoValue || is_boundary_[id]) return false;
@@ -143,7 +154,7 @@ bool InPlaceOperands::can_hold_output(const Node& node, size_t index) const {
 std::optional<size_t> InPlaceOperands::of(const Node& node) const {
   if (std::holds_alternative<Conv>(node.op)) {
     constexpr size_t kResidual = 3;
-    // An operand that is read again for every output pixel must not be overwritten.
+    // The residual must not be the source as well, which is read again for every output pixel.
     const bool also_source = node.input(kResidual) == node.input(0);
     if (!also_source && can_hold_output(node, kResidual)) return kResidual;
     return std::nullopt;

@@ -1,11 +1,11 @@
-// The operators of a graph, each a plain struct of its attributes; operand conventions are in the
-// comments. Shapes are static and canonical: an importer resolves everything its source format
-// expresses through optional attributes, negative axes or small constant inputs, so that shape
-// functions, passes, archive and devices see one form only.
+// The operators of a graph. Each is a plain struct of its attributes, and its comment states the
+// operands. Shapes are static and attributes canonical: the importer resolves everything that ONNX
+// expresses through optional attributes, negative axes or small constant inputs. So shape
+// functions, passes, the archive and devices handle one form only.
 //
 // A new operator needs a struct here and in Operator, a shape function (shape.cpp), a table in the
 // archive schema and its serialisation, and a kernel in a device. Operators that need not be fast
-// need none of these: they are a Fallback, and a row in a table of src/fallback.
+// need none of these: they are a Fallback, with a row in a table of src/fallback.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@ namespace millrace::graph {
 
 using Dims = std::vector<int64_t>;
 
-// An elementwise function of one operand. alpha and beta mean:
-//   kClip: bounds low, high; kLeakyRelu, kElu: alpha is the slope; kHardSigmoid: max(0, min(1,
-//   alpha * x + beta)); kHardSwish: x * max(0, min(1, x / 6 + 0.5)); kSwish: x * sigmoid(x);
-//   kPow: x ^ alpha; kLinear: alpha * x + beta.
+// An elementwise function of one operand. Meaning of alpha and beta:
+//   kClip: lower and upper bound; kLeakyRelu, kElu: alpha is the slope; kHardSigmoid:
+//   max(0, min(1, alpha * x + beta)); kPow: x ^ alpha; kLinear: alpha * x + beta.
+// kHardSwish is x * max(0, min(1, x / 6 + 0.5)), and kSwish is x * sigmoid(x).
 enum class UnaryKind : uint8_t {
   kIdentity,
   kRelu,
@@ -34,7 +34,7 @@ enum class UnaryKind : uint8_t {
   kHardSigmoid,
   kHardSwish,
   kSwish,
-  kGelu,  // by erf
+  kGelu,  // the exact form, by erf
   kExp,
   kLog,
   kSqrt,
@@ -57,7 +57,8 @@ inline constexpr int kBinaryKindCount = 8;
 enum class ReduceKind : uint8_t { kSum, kMean, kMax, kMin, kProd };
 inline constexpr int kReduceKindCount = 5;
 
-// The function that a Conv or MatMul applies to its result before storing it; kIdentity for none.
+// The function that a Conv or MatMul applies to its result before storing it (a fused epilogue);
+// kIdentity for none.
 struct Activation {
   UnaryKind kind = UnaryKind::kIdentity;
   float alpha = 0;
@@ -65,10 +66,10 @@ struct Activation {
   friend bool operator==(const Activation&, const Activation&) = default;
 };
 
-// Inputs: x [N, C, spatial...], weight [M, C / group, kernel...], then bias [M] or kNoValue, then
-// residual (shape of the output) or kNoValue, then slope ([M], PRelu) or kNoValue; trailing
-// kNoValue may be left out. y = activation(conv(x) + bias + residual), or PRelu with `slope` where
-// there is one. Spatial rank 1 to 3.
+// Convolution. Inputs: x [N, C, spatial...], weight [M, C / group, kernel...], then bias [M] or
+// kNoValue, residual (shape of the output) or kNoValue, and slope ([M], of PRelu) or kNoValue;
+// trailing kNoValue may be left out. y = activation(conv(x) + bias + residual), or PRelu with
+// `slope` as the activation if there is one. Spatial rank 1 to 3.
 struct Conv {
   Dims strides, dilations, pads_begin, pads_end;  // one entry per spatial dimension
   int64_t group = 1;
@@ -76,10 +77,10 @@ struct Conv {
   friend bool operator==(const Conv&, const Conv&) = default;
 };
 
-// Input: x [N, C, spatial...]. kMax ignores padding; kAverage divides by the window's real size, or
-// by its full size when count_include_pad. Windows that extend beyond the end (ceil mode) are
-// expressed by the importer through pads_end; `ceil_excess` is the part of pads_end that is never
-// counted.
+// Pooling of x [N, C, spatial...]. kMax ignores padding. kAverage divides by the number of taps
+// inside the input; with count_include_pad, taps in the padding count as well. Windows that extend
+// beyond the end (ceil mode) are expressed by the importer through pads_end; `ceil_excess` is the
+// part of pads_end that never counts.
 enum class PoolKind : uint8_t { kMax, kAverage };
 struct Pool {
   PoolKind kind = PoolKind::kMax;
@@ -88,15 +89,16 @@ struct Pool {
   friend bool operator==(const Pool&, const Pool&) = default;
 };
 
-// Input x [N, C, spatial...], output [N, C, 1...].
+// Pooling over all spatial dimensions: input x [N, C, spatial...], output [N, C, 1...].
 struct GlobalPool {
   PoolKind kind = PoolKind::kAverage;
   friend bool operator==(const GlobalPool&, const GlobalPool&) = default;
 };
 
-// Inputs: a [..., M, K], b [..., K, N] with leading dimensions broadcast (either may be rank 1, as
-// in numpy), then bias (broadcast to the output) or kNoValue. transpose_* swap the last two
-// dimensions of an operand of rank >= 2. y = activation(alpha * a b + bias).
+// Matrix product. Inputs: a [..., M, K] and b [..., K, N], whose leading dimensions are broadcast
+// (either may have rank 1, as in numpy), then bias (broadcast to the output) or kNoValue.
+// transpose_* swap the last two dimensions of an operand of rank 2 or more. y = activation(alpha *
+// a b + bias).
 struct MatMul {
   bool transpose_a = false, transpose_b = false;
   float alpha = 1;
@@ -122,8 +124,8 @@ struct BatchNormalization {
 };
 
 struct Softmax {
-  int64_t axis = -1;  // 0 <= axis < rank: normalises along this one dimension
-  bool log = false;   // the logarithm of the softmax
+  int64_t axis = -1;  // 0 <= axis < rank; normalises along this dimension only
+  bool log = false;   // whether to compute LogSoftmax
   friend bool operator==(const Softmax&, const Softmax&) = default;
 };
 
@@ -132,7 +134,7 @@ struct Concat {
   friend bool operator==(const Concat&, const Concat&) = default;
 };
 
-// Same elements, other shape (Flatten, Squeeze and Unsqueeze too).
+// Gives the elements another shape; it also represents Flatten, Squeeze and Unsqueeze.
 struct Reshape {
   Dims shape;
   friend bool operator==(const Reshape&, const Reshape&) = default;
@@ -143,14 +145,14 @@ struct Transpose {
   friend bool operator==(const Transpose&, const Transpose&) = default;
 };
 
-// One entry per dimension: output[i] = input[begin + i * step], `size` elements; step != 0.
+// One entry per dimension: output[i] = input[begin + i * step] for 0 <= i < size; step != 0.
 struct Slice {
   Dims begin, size, step;
   friend bool operator==(const Slice&, const Slice&) = default;
 };
 
-// Inputs: data, indices (an integer type). Output: data with dimension `axis` replaced by the shape
-// of indices. Negative indices count from the end.
+// Inputs: data and indices (of an integer type). Output: data with dimension `axis` replaced by the
+// shape of indices. Negative indices count from the end.
 struct Gather {
   int64_t axis = 0;
   friend bool operator==(const Gather&, const Gather&) = default;
@@ -159,7 +161,7 @@ struct Gather {
 enum class PadMode : uint8_t { kConstant, kReflect, kEdge };
 struct Pad {
   PadMode mode = PadMode::kConstant;
-  Dims begin, end;  // one entry per dimension, may be negative (crop)
+  Dims begin, end;  // one entry per dimension; negative entries crop
   float value = 0;
   friend bool operator==(const Pad&, const Pad&) = default;
 };
@@ -194,9 +196,9 @@ struct Expand {
   friend bool operator==(const Expand&, const Expand&) = default;
 };
 
-// Input x, quantised or floating point. Output: the same real numbers, rounded to what the type and
-// the quantisation of the output value can hold (see Quantisation in graph.h): it quantises,
-// dequantises to FLOAT32, or changes the quantisation.
+// Changes the quantisation. Input x is quantised or floating-point. The output has the same real
+// values, rounded to the type and quantisation of the output value (Quantisation in graph.h): this
+// quantises, dequantises to FLOAT32, or requantises.
 struct Requantise {
   friend bool operator==(const Requantise&, const Requantise&) = default;
 };
@@ -210,12 +212,12 @@ struct Attribute {
   friend bool operator==(const Attribute&, const Attribute&) = default;
 };
 
-// An operator of the ONNX standard with a plain kernel, as the newest operator set defines
-// it: operands, outputs and attributes are the standard's. src/fallback has its shape function and
-// its kernel. The only operator with more than one output; all of its outputs are values, those
-// that nothing reads, too.
+// An operator of the ONNX standard, or of another domain, with a plain kernel. Operands, outputs
+// and attributes are those of the newest operator set. src/fallback has its shape function and its
+// kernel. This is the only operator with more than one output. Every output is a value, even if
+// nothing reads it.
 struct Fallback {
-  std::string name;  // "GatherND"; "com.microsoft.Gelu" where the domain is not the standard's
+  std::string name;  // "GatherND"; with its domain if not the standard's: "com.microsoft.Gelu"
   std::vector<Attribute> attributes;  // in ascending order of their names
   friend bool operator==(const Fallback&, const Fallback&) = default;
 };
@@ -224,7 +226,8 @@ using Operator = std::variant<Conv, Pool, GlobalPool, MatMul, Unary, Binary, Bat
                               Softmax, Concat, Reshape, Transpose, Slice, Gather, Pad, Resize,
                               Reduce, Cast, Expand, Fallback, Requantise>;
 
-// The name of the operator's struct, for example "Conv"; of a Fallback, the name it carries.
+// Returns the name of the operator's struct, for example "Conv"; for a Fallback, the name that it
+// carries.
 const char* name_of(const Operator& op) noexcept;
 const char* name_of(UnaryKind kind) noexcept;
 const char* name_of(BinaryKind kind) noexcept;

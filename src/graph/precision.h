@@ -1,4 +1,4 @@
-// Precision: what floating point operators compute in.
+// Precision: the floating-point format in which the operators of NPU partitions compute.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,8 @@ namespace millrace::graph {
 
 enum class Precision : uint8_t { kFp32 = 0, kBf16 = 1, kFp16 = 2 };
 const char* name_of(Precision precision) noexcept;  // "fp32", "bf16", "fp16"
-// The type of HW views, and of the weights of convolutions and matrix products in the archive.
+// The element type of HW views, and of the weights of convolutions and matrix products in the
+// archive.
 tensor::DataType storage_type(Precision precision) noexcept;
 
 }  // namespace millrace::graph

@@ -8,12 +8,14 @@
 namespace millrace::graph {
 namespace {
 
+// Whether the fraction equals `value`, or does after rounding to FP32.
 bool rounds_to(Fraction fraction, double value) noexcept {
   const double exact = fraction.value();
   return exact == value || static_cast<double>(static_cast<float>(exact)) == value;
 }
 
-// Finds the fraction with the convergents of the continued fraction of `value`.
+// Searches the convergents of the continued fraction of `value` for a fraction with a small
+// denominator that rounds to it.
 std::optional<Fraction> small_fraction(double value) noexcept {
   constexpr double kLargest = 4096;
   double before[2] = {0, 1}, now[2] = {1, 0};  // numerator and denominator of two convergents
@@ -29,8 +31,8 @@ std::optional<Fraction> small_fraction(double value) noexcept {
   return std::nullopt;
 }
 
-// A floating-point value is an integer times a power of two. Values beyond the sizes of tensors
-// are rounded.
+// Converts exactly: a floating-point value is an integer times a power of two. Values too small or
+// too large for the sizes of tensors are rounded or saturated.
 Fraction binary_fraction(double value) noexcept {
   constexpr int kDigits = 53, kMostBits = 62;
   int exponent = 0;

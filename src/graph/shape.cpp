@@ -1,3 +1,6 @@
+// The shape functions of elementwise operators, Softmax, Cast, Reduce and Requantise; the dispatch
+// to all shape functions; and broadcasting. shape/data.cpp and shape/window.cpp have the other
+// operators.
 #include "graph/shape.h"
 
 #include <algorithm>
@@ -113,7 +116,7 @@ Result<ValueType> infer_output(const Operator& op, Operands inputs) {
 }
 
 SeenOperands::SeenOperands(const Graph& graph, const Node& node) {
-  numbers_.reserve(node.inputs.size());  // so that they stay where they are
+  numbers_.reserve(node.inputs.size());  // operands_ points into it
   operands_.reserve(node.inputs.size());
   const bool numbers = computes_numbers(node.op);
   for (const ValueId id : node.inputs) {

@@ -1,3 +1,5 @@
+// validate(): checks every value by itself, then walks the nodes in order with the set of values
+// that exist so far, and compares each output with the result of its shape function.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -15,7 +17,7 @@ std::string describe(const Node& node) {
   return fmt::format("node '{}' ({})", node.name, name_of(node.op));
 }
 
-// The least and the greatest integer that a quantised value can hold.
+// The least and the greatest integer of a type that can be quantised; nothing for other types.
 std::optional<std::pair<int64_t, int64_t>> limits_of(tensor::DataType type) {
   switch (type) {
     case tensor::DataType::kInt8:
@@ -145,7 +147,8 @@ class OrderChecker {
   std::vector<bool> ready_;
 };
 
-// The shape function of a Fallback is beside its kernel: the device that loads it checks that.
+// The shape functions of Fallbacks are in src/fallback, beside the kernels. The device that loads a
+// Fallback checks its outputs.
 Status check_output_type(const Graph& graph, const Node& node) {
   if (std::holds_alternative<Fallback>(node.op)) return {};
   MILLRACE_ASSIGN_OR_RETURN(const ValueType expected, infer_output(graph, node));

@@ -19,6 +19,7 @@ Limits limits_of(DataType type) {
   return type == DataType::kInt8 ? Limits{-128, 127} : Limits{0, 255};
 }
 
+// Dequantises an integer.
 double number(const BoundaryQuantisation& form, int integer) {
   return (integer - form.parameters.zero_point) * form.parameters.scale;
 }
@@ -27,7 +28,7 @@ BoundaryQuantisation with_exponent(int exponent) {
   return {DataType::kInt8, {std::ldexp(1.0, exponent), 0, tensor::Rounding::kNearestEven}};
 }
 
-// Returns the least exponent with which INT8 covers all numbers of `own`.
+// Returns the least exponent with which INT8 covers all real values of `own`.
 int covering_exponent(const BoundaryQuantisation& own) {
   const auto [least, greatest] = limits_of(own.type);
   const double low = number(own, least), high = number(own, greatest);
@@ -43,7 +44,8 @@ int covering_exponent(const BoundaryQuantisation& own) {
 bool is_vendor_form(const BoundaryQuantisation& form) noexcept {
   const tensor::QuantParams& parameters = form.parameters;
   int exponent = 0;
-  // The fraction is from 0.5 to less than 1, so a power of two 2^e is 0.5 * 2^(e + 1).
+  // std::frexp returns a fraction from 0.5 to less than 1, so a power of two 2^e is 0.5 * 2^(e +
+  // 1).
   const bool is_power = std::frexp(parameters.scale, &exponent) == 0.5;
   return form.type == DataType::kInt8 && parameters.zero_point == 0 && is_power &&
          parameters.rounding == tensor::Rounding::kNearestEven &&

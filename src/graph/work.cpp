@@ -5,8 +5,9 @@
 namespace millrace::graph {
 namespace {
 
-// Two products: a number of the output is a sum over the keys, and each weight of a query one over
-// the elements of a key. An archive may hold anything; what does not fit counts as nothing.
+// Attention has two matrix products: per query, Q K^T takes keys * depth multiplications, and the
+// product with V takes keys * (elements of a value). Shapes come from archives and may be
+// malformed; then the result is 0.
 double of_attention(const Graph& graph, const Node& node) {
   const ValueId key = node.input(1), value = node.input(2);
   if (key == kNoValue || value == kNoValue) return 0;
@@ -17,7 +18,8 @@ double of_attention(const Graph& graph, const Node& node) {
   return keys * (1 + depth / static_cast<double>(value_shape.back()));
 }
 
-// Each gate has one product with the elements of a step and one with the state of the step before.
+// Each element of the state has a few gates (4 in an LSTM), each a dot product with the input and
+// one with the previous state.
 double of_lstm(const Graph& graph, const Node& node) {
   const ValueId weights = node.input(1), recurrence = node.input(2);
   if (weights == kNoValue || recurrence == kNoValue) return 0;

@@ -15,7 +15,7 @@
 namespace millrace::io {
 namespace {
 
-// Decides by the bytes that OpenCV shows to libwebp before it decodes a WebP.
+// True if libwebp accepts the header, of as many bytes as OpenCV passes to it for the same test.
 bool is_webp(std::string_view bytes) {
   constexpr size_t kHeaderSize = 32;
   WebPBitstreamFeatures features;
@@ -24,10 +24,10 @@ bool is_webp(std::string_view bytes) {
              VP8_STATUS_OK;
 }
 
-// Whether this begins like a JPEG, PNG, WebP, BMP or PNM. OpenCV knows more formats, some by
-// libraries that are rarely used and that abort on broken files, and finds some by marks behind the
-// first bytes. What passes here must therefore pass OpenCV's own test of the same format: what
-// fails that one, as a WebP with a broken header does, is tried as any of the others.
+// True if the file begins like a JPEG, PNG, WebP, BMP or PNM. The other formats of OpenCV are
+// excluded, since some of their decoders are rarely used libraries that abort on malformed files. A
+// file that passes here must also pass OpenCV's own test for the same format: a file that fails
+// that test, such as a WebP with a malformed header, would be tried as all other formats.
 bool is_known_format(std::string_view bytes) {
   using namespace std::string_view_literals;
   if (bytes.starts_with("RIFF")) return is_webp(bytes);
@@ -44,8 +44,9 @@ cv::Mat decode(const std::vector<std::byte>& bytes, uint32_t channels) {
   return cv::imdecode(encoded, channels == 1 ? cv::IMREAD_GRAYSCALE : cv::IMREAD_COLOR);
 }
 
-// Whether a JPEG ends before its end marker; the decoder would fill the rest with grey. Segments
-// are skipped by their length, since they may hold a thumbnail with an end marker of its own.
+// True if a JPEG has no end-of-image marker. The decoder would fill the missing part with grey.
+// Segments are skipped by their length, since they may contain a thumbnail with a marker of its
+// own.
 bool is_truncated_jpeg(std::span<const std::byte> bytes) {
   const auto at = [&](size_t i) { return std::to_integer<unsigned>(bytes[i]); };
   constexpr unsigned kMark = 0xFF, kStart = 0xD8, kEnd = 0xD9, kTemporary = 0x01, kRestart0 = 0xD0;
@@ -57,7 +58,7 @@ bool is_truncated_jpeg(std::span<const std::byte> bytes) {
     } else if (kind == kEnd) {
       return false;
     } else if (kind == 0 || kind == kTemporary || (kind >= kRestart0 && kind <= kStart)) {
-      i += 2;  // no length: data that looks like a marker, or a marker without a segment
+      i += 2;  // an escaped 0xFF in compressed data, or a marker without a segment
     } else {
       if (i + 3 >= bytes.size()) return true;
       i += 2 + (at(i + 2) << 8 | at(i + 3));

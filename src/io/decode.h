@@ -1,4 +1,5 @@
-// Decodes picture files, for the sources of this folder: callers of io see no OpenCV. Thread-safe.
+// Decodes picture files with OpenCV. Internal to this folder, so that callers of io do not depend
+// on OpenCV. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +11,11 @@
 
 namespace millrace::io {
 
-// 8 bits per channel: B, G and R, or grey for one channel. Never empty. Errors as load_picture().
+// Decodes a file to 8 bits per channel: B, G and R, or grey if `channels` is 1. The result is never
+// empty. Fails as load_picture() does.
 Result<cv::Mat> decode_file(const std::string& path, uint32_t channels);
 
-// A view of the picture, which must outlive it.
+// Returns a view of the picture, which must outlive the view.
 vision::SourcePicture source_of(const cv::Mat& picture);
 
 }  // namespace millrace::io

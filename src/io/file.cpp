@@ -22,7 +22,7 @@ Result<std::vector<std::byte>> read_file(const std::string& path) {
   const std::filesystem::file_status found = std::filesystem::status(path, error);
   if (std::filesystem::is_directory(found))
     return invalid_argument(path + " is a directory, expected a file");
-  // Reading a device may never end.
+  // Reading from a device might never end.
   if (std::filesystem::exists(found) && !std::filesystem::is_regular_file(found))
     return invalid_argument(path + " is not a regular file");
   const File file(std::fopen(path.c_str(), "rbe"));
@@ -41,7 +41,7 @@ Result<std::vector<std::byte>> read_file(const std::string& path) {
 }
 
 Status write_file(const std::string& path, std::span<const std::byte> bytes) {
-  std::fflush(stdout);  // which the path may name, too
+  std::fflush(stdout);  // the path may name standard output
   return model::write_whole_file(path, bytes).with_context("write " + path);
 }
 

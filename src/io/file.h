@@ -1,4 +1,5 @@
-// Reads and writes whole files, for the programs: small helpers with one-line errors. Thread-safe.
+// Reads and writes whole files, with one-line error messages, for command line programs.
+// Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -10,14 +11,14 @@
 
 namespace millrace::io {
 
-// kNotFound or kIoError with path and reason; kInvalidArgument for a directory and anything else
-// that is not a regular file.
+// Reads a regular file. kNotFound or kIoError, with path and reason; kInvalidArgument for a
+// directory and anything else that is not a regular file.
 Result<std::vector<std::byte>> read_file(const std::string& path);
 
-// Writes or replaces the whole file; leaves no incomplete one.
+// Writes a file or replaces it atomically; on failure no incomplete file is left.
 Status write_file(const std::string& path, std::span<const std::byte> bytes);
 
-// The lines of a text file without their line ends (LF or CR LF).
+// Returns the lines of a text file, without line ends (LF or CR LF).
 Result<std::vector<std::string>> read_lines(const std::string& path);
 
 }  // namespace millrace::io

@@ -1,3 +1,5 @@
+// The header is a Python dictionary literal. This parser only looks for its three keys, in the form
+// that NumPy writes, and checks every length before it uses it.
 #include "io/npy.h"
 
 #include <fmt/format.h>
@@ -20,7 +22,7 @@ using tensor::DataType;
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr size_t kFixedPart = 8;  // magic and version
 constexpr uint64_t kMaxElements = uint64_t{1} << 40;
-// NumPy's own limit for headers it reads unless it is asked to trust the file.
+// NumPy's own limit for the header of a file that is not trusted.
 constexpr size_t kMaxHeader = 10'000;
 constexpr std::string_view kBlanks = " \t\n\v\f\r";
 constexpr std::string_view kShapeCharacters = "0123456789, \t\n\v\f\r";
@@ -33,10 +35,10 @@ Result<DataType> type_of(std::string_view descr) {
       {"<i8", DataType::kInt64},   {"<u8", DataType::kUint64}, {"<f8", DataType::kFloat64}};
   const auto found = types.find(descr);
   if (found != types.end()) return found->second;
-  return unsupported(fmt::format("NumPy type '{}' has no tensor type here", descr));
+  return unsupported(fmt::format("the NumPy type '{}' is not supported", descr));
 }
 
-// Range of the textual header: where it starts, and how long it is, in bytes.
+// The range of the textual header: its offset and length in bytes.
 struct HeaderRange {
   size_t offset;
   size_t length;
@@ -47,15 +49,15 @@ Result<HeaderRange> find_header(std::span<const std::byte> bytes) {
     return corrupt_data("not a .npy file (no NumPy magic)");
   const size_t length_bytes = std::to_integer<int>(bytes[kMagic.size()]) == 1 ? 2 : 4;
   uint32_t length = 0;
-  if (bytes.size() < kFixedPart + length_bytes) return corrupt_data("the header is cut off");
+  if (bytes.size() < kFixedPart + length_bytes) return corrupt_data("the header is truncated");
   std::memcpy(&length, bytes.data() + kFixedPart, length_bytes);
   const HeaderRange range{kFixedPart + length_bytes, length};
   if (range.length > kMaxHeader) return corrupt_data("the header is implausibly long");
-  if (bytes.size() - range.offset < range.length) return corrupt_data("the header is cut off");
+  if (bytes.size() - range.offset < range.length) return corrupt_data("the header is truncated");
   return range;
 }
 
-// The dimensions of a tuple: numbers, commas and blanks, as the caller ensures.
+// Parses the dimensions of a tuple. Requirement: `text` has only digits, commas and blanks.
 Result<std::vector<uint32_t>> parse_shape(std::string_view text) {
   std::vector<uint32_t> shape;
   uint64_t elements = 1;
@@ -77,7 +79,8 @@ std::string_view without_blanks_in_front(std::string_view text) {
   return text.substr(std::min(text.find_first_not_of(kBlanks), text.size()));
 }
 
-// Returns the text after "'key':" in the header, blanks skipped; empty if there is no such key.
+// Returns the text after "'key':" in the header, without leading blanks; empty if the key is
+// missing.
 std::string_view behind_key(std::string_view header, std::string_view key) {
   const std::string quoted = fmt::format("'{}'", key);
   for (size_t at = header.find(quoted); at != header.npos; at = header.find(quoted, at + 1)) {
@@ -87,7 +90,8 @@ std::string_view behind_key(std::string_view header, std::string_view key) {
   return {};
 }
 
-// Returns the text between `open`, with which it begins, and the first `close`; none without both.
+// Returns the text between `open`, which must be its first character, and the first `close`;
+// nullopt without both.
 std::optional<std::string_view> enclosed(std::string_view text, char open, char close) {
   if (!text.starts_with(open)) return std::nullopt;
   const size_t end = text.find(close, 1);
@@ -102,7 +106,7 @@ Status parse_header(std::string_view header, Array* array) {
   MILLRACE_ASSIGN_OR_RETURN(array->type, type_of(*descr));
   const std::string_view fortran_order = behind_key(header, "fortran_order");
   if (fortran_order.starts_with("True"))
-    return unsupported("Fortran order; save it with order='C'");
+    return unsupported("Fortran order is not supported; save the array with order='C'");
   if (!fortran_order.starts_with("False")) return corrupt_data("no 'fortran_order'");
   const auto shape = enclosed(behind_key(header, "shape"), '(', ')');
   if (!shape || shape->find_first_not_of(kShapeCharacters) != shape->npos)
@@ -120,7 +124,8 @@ Result<Array> parse(std::span<const std::byte> bytes) {
   for (const uint32_t dim : array.shape) expected *= dim;
   const auto data = bytes.subspan(range.offset + range.length);
   if (data.size() != expected)
-    return corrupt_data(fmt::format("{} bytes of data, the shape needs {}", data.size(), expected));
+    return corrupt_data(
+        fmt::format("there are {} bytes of data, but the shape needs {}", data.size(), expected));
   array.bytes.assign(data.begin(), data.end());
   return array;
 }

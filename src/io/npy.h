@@ -1,5 +1,6 @@
-// NumPy's .npy files, format versions 1.0 to 3.0: little-endian, C order. Thread-safe.
-// Source of the format: the public NumPy enhancement proposal 1 and numpy.lib.format.
+// Reads NumPy's .npy files, format versions 1.0 to 3.0, with little-endian elements in C
+// (row-major) order. The format is defined by NumPy Enhancement Proposal 1 and numpy.lib.format.
+// Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +17,11 @@ namespace millrace::io {
 struct Array {
   tensor::DataType type = tensor::DataType::kUnknown;
   std::vector<uint32_t> shape;
-  std::vector<std::byte> bytes;  // dense, C order
+  std::vector<std::byte> bytes;  // dense, row-major
 };
 
-// kCorruptData or kUnsupported (big-endian, Fortran order, structured or object types) with path
-// and reason, besides the errors of read_file.
+// Reads a file. kCorruptData for a malformed file, kUnsupported for big-endian elements, Fortran
+// order, and structured or object types, with path and reason; also the errors of read_file().
 Result<Array> read_npy(const std::string& path);
 
 }  // namespace millrace::io

@@ -11,7 +11,7 @@
 namespace millrace::io {
 namespace {
 
-// In the order R, G, B, as preprocessing takes them.
+// Returns the parameters in the order R, G, B, which preprocessing expects.
 vision::Normalisation normalisation_of(const PictureOptions& options) {
   vision::Normalisation normalisation{options.mean, options.scale};
   if (options.channels == 3 && options.order == vision::ChannelOrder::kBgr) {
@@ -37,7 +37,8 @@ vision::TargetPicture target_of(std::vector<float>& planes, const PictureOptions
 
 Status check_channels(const PictureOptions& options) {
   if (options.channels == 1 || options.channels == 3) return {};
-  return invalid_argument(fmt::format("a picture fills 1 or 3 channels, not {}", options.channels));
+  return invalid_argument(
+      fmt::format("the number of channels must be 1 or 3, not {}", options.channels));
 }
 
 }  // namespace

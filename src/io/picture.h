@@ -1,5 +1,5 @@
-// Converts pictures (JPEG, PNG, WebP, BMP, PNM) to the planar float tensors that image networks
-// take. Thread-safe.
+// Converts picture files (JPEG, PNG, WebP, BMP, PNM) to the planar (NCHW) float tensors that image
+// networks take as input. Thread-safe.
 #pragma once
 
 #include <array>
@@ -13,26 +13,25 @@
 
 namespace millrace::io {
 
-// y = (x - mean) * scale per channel, x from 0 to 255, mean and scale in the order of the output's
-// channels. Padding is black.
+// Each channel x, 0 to 255, becomes (x - mean) * scale; mean and scale are in the order of the
+// output's channels. Padding is black before that.
 struct PictureOptions {
   uint32_t height = 0;
   uint32_t width = 0;
-  uint32_t channels = 3;  // 3, or 1 for grey
+  uint32_t channels = 3;  // 3 for colour or 1 for grey
   vision::FitOptions fit{};
   vision::ChannelOrder order = vision::ChannelOrder::kRgb;
   std::array<float, 3> mean{0, 0, 0};
   std::array<float, 3> scale{1, 1, 1};
 };
 
-// The picture as [channels, height, width] floats: preprocessing with its filter kArea, as image
-// libraries do it (vision/preprocess/axis.h). Transparency is dropped. kNotFound, kIoError,
-// kCorruptData when the file is not a picture, or kInvalidArgument when preprocessing cannot take
-// it: when it has a side above vision::kMaxSide, or an option makes no sense.
+// Returns the picture as [channels, height, width] floats, resized with the filter kArea, as image
+// libraries do (vision/preprocess/axis.h). Transparency is dropped. kNotFound or kIoError;
+// kCorruptData when the file is not a picture; kInvalidArgument when a side exceeds
+// vision::kMaxSide, or an option is not valid.
 Result<std::vector<float>> load_picture(const std::string& path, const PictureOptions& options);
 
-// The same for a picture in memory, with its channels in whatever order its format has.
-// kInvalidArgument as load_picture.
+// Does the same for a picture in memory, of any source format. kInvalidArgument as load_picture().
 Result<std::vector<float>> planes_of(const vision::SourcePicture& picture,
                                      const PictureOptions& options);
 

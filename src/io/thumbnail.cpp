@@ -41,7 +41,7 @@ Result<cv::Mat> shrunk(const vision::SourcePicture& source, uint32_t side) {
 Result<std::vector<std::byte>> png_thumbnail(const vision::SourcePicture& picture, uint32_t side) {
   if (side == 0 || side > vision::kMaxSide)
     return invalid_argument(
-        fmt::format("the side of a thumbnail is from 1 to {}", vision::kMaxSide));
+        fmt::format("the side of a thumbnail must be 1 to {} pixels", vision::kMaxSide));
   MILLRACE_RETURN_IF_ERROR(vision::check_source(picture, {0, 0, picture.width, picture.height}));
   try {
     MILLRACE_ASSIGN_OR_RETURN(const cv::Mat small, shrunk(picture, side));

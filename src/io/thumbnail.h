@@ -1,4 +1,4 @@
-// Small copies of pictures for reports. Thread-safe.
+// Thumbnails of pictures, for reports. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,12 @@
 
 namespace millrace::io {
 
-// The picture in a file as a PNG whose longer side has at most `side` pixels; smaller ones keep
-// their size. Errors as load_picture(); kInvalidArgument for a side of 0.
+// Returns a picture file as a PNG whose longer side has at most `side` pixels; smaller pictures
+// keep their size. Fails as load_picture() does; kInvalidArgument for a side of 0 or greater than
+// vision::kMaxSide.
 Result<std::vector<std::byte>> png_thumbnail(const std::string& path, uint32_t side);
 
-// The same of a picture in memory, which is checked like one for preprocessing.
+// Does the same for a picture in memory. kInvalidArgument as vision::check_source().
 Result<std::vector<std::byte>> png_thumbnail(const vision::SourcePicture& picture, uint32_t side);
 
 }  // namespace millrace::io

@@ -1,3 +1,7 @@
+// The HW views, and the memory plan of the archive. The plan is an estimate for inspection: it
+// takes every value as dense, with channels padded to blocks (planned_bytes()), and lets an
+// operator reuse the memory of an operand where that is possible (graph/in_place.h). The CPU device
+// makes its own plan at load.
 #include "lowering/assemble.h"
 
 #include <fmt/format.h>
@@ -32,7 +36,8 @@ Result<std::vector<uint32_t>> boundary_shape(const Value& value) {
   std::vector<uint32_t> shape;
   for (int64_t dim : value.shape) {
     if (dim > std::numeric_limits<uint32_t>::max()) {
-      return invalid_argument(fmt::format("'{}' has a dimension of {}", value.name, dim));
+      return invalid_argument(
+          fmt::format("'{}' has a dimension of {}, which exceeds 32 bits", value.name, dim));
     }
     shape.push_back(static_cast<uint32_t>(dim));
   }
@@ -43,8 +48,9 @@ DataType hw_type(DataType type, Precision precision) {
   return tensor::fits_float32(type) ? graph::storage_type(precision) : type;
 }
 
-// By value, what an HW view of it holds: what the node that makes it computes in, or those that
-// read it where they agree; FP32 where they do not, since that holds what each of them wants.
+// Returns, for each value, the precision of an HW view of it: that of the node that makes it, or
+// that of the nodes that read an input. If these differ it is FP32, which loses nothing for any of
+// them. A value that no node makes or reads has the precision of the model.
 std::vector<Precision> view_precisions(const Graph& graph, const std::vector<Precision>& of_nodes,
                                        Precision model) {
   std::vector<std::optional<Precision>> found(graph.values.size());
@@ -66,8 +72,9 @@ Result<tensor::TensorDesc> make_hw_view(const tensor::TensorDesc& cpu, DataType 
   if (chosen->order.empty()) return tensor::make_hw_desc(cpu, type, chosen->layout);
   if (chosen->layout == tensor::Layout::kGeneric)
     return tensor::permuted_view(cpu, type, chosen->order);
-  return invalid_argument(fmt::format("tensor '{}': the HW layout {} takes no order, GENERIC does",
-                                      cpu.name, to_string(chosen->layout)));
+  return invalid_argument(
+      fmt::format("tensor '{}': the HW layout {} takes no dimension order; only GENERIC does",
+                  cpu.name, to_string(chosen->layout)));
 }
 
 Result<Boundary> make_boundary(const Graph& graph, ValueId id, bool on_cpu,
@@ -114,7 +121,7 @@ Result<std::vector<Boundary>> make_boundaries(const Graph& graph, const std::vec
   return boundaries;
 }
 
-// A layout override for a tensor that is not there is a typing error, not a wish to ignore.
+// Refuses a layout for a tensor that is no input or output: the name is probably misspelt.
 Status check_layout_names(const Graph& graph, const LoweringOptions& options) {
   std::vector<std::string> names;
   for (const auto& ids : {graph.inputs, graph.outputs}) {
@@ -129,9 +136,11 @@ Status check_layout_names(const Graph& graph, const LoweringOptions& options) {
   return {};
 }
 
-// Devices hold images in blocks of channels.
+// Devices hold images in blocked layouts (NCHWc) of up to 16 channels per block.
 constexpr int64_t kChannelBlock = 16;
 
+// The bytes that the memory plan reserves for a value, with the channels of rank 4 padded to
+// blocks.
 size_t planned_bytes(const Value& value, Precision precision) {
   size_t elements = 1;
   for (size_t i = 0; i < value.shape.size(); ++i) {
@@ -143,8 +152,8 @@ size_t planned_bytes(const Value& value, Precision precision) {
   return elements * tensor::size_of(hw_type(value.type, precision));
 }
 
-// Collects the lifetimes of the values that one node makes and another reads. What only the caller
-// reads or writes lies in the caller's memory.
+// Collects the lifetimes of the values that one node makes and another reads, in steps: the indices
+// of nodes. Inputs of the graph, and outputs that no node reads, lie in the caller's memory.
 class LifetimeTable {
  public:
   LifetimeTable(const CompiledModel& model, const std::vector<Precision>& precisions)
@@ -196,13 +205,14 @@ class LifetimeTable {
   std::vector<graph::Lifetime> lifetimes_;
 };
 
-// `precisions` are those of the nodes.
+// `precisions`: by node.
 Status add_memory_plan(CompiledModel& model, const std::vector<Precision>& precisions) {
   const LifetimeTable table(model, precisions);
   const graph::MemoryPlan plan = graph::plan_memory(table.lifetimes());
   if (plan.arena_bytes > graph::kMaxArenaBytes) {
-    return unsupported(fmt::format("its values take {} bytes at a time; at most {} are possible",
-                                   plan.arena_bytes, graph::kMaxArenaBytes));
+    return unsupported(
+        fmt::format("its values need an arena of {} bytes; an archive may ask for at most {}",
+                    plan.arena_bytes, graph::kMaxArenaBytes));
   }
   model.arena_bytes = plan.arena_bytes;
   for (size_t i = 0; i < plan.offsets.size(); ++i) {
@@ -211,7 +221,8 @@ Status add_memory_plan(CompiledModel& model, const std::vector<Precision>& preci
   return {};
 }
 
-// Checks that a loader will accept the name. Protobuf takes any bytes, and file systems do, too.
+// Checks that a loader will accept the name. Archives hold UTF-8 only, while names in ONNX files
+// and file systems may be any bytes.
 Status check_name(const std::string& name, std::string_view what) {
   if (is_utf8(name)) return {};
   return invalid_argument(fmt::format("the name of {} is not valid UTF-8", what));

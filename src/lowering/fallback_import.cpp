@@ -38,7 +38,7 @@ bool has_attribute(std::string_view op, std::string_view name) {
 }  // namespace
 
 std::string fallback_name(const network::Node& node) {
-  // AMD's quantiser has names of its own for what means the same.
+  // AMD's quantiser has its own names for these operators of the standard.
   if (node.domain == "com.amd.quark" || node.domain == "com.vai.quantize") {
     for (const auto name : {"InstanceNormalization", "LSTM"})
       if (node.type == std::string("Extended") + name || node.type == std::string("Vitis") + name)

@@ -29,7 +29,8 @@ Result<graph::CompiledModel> finish(graph::Graph graph, const LoweringOptions& o
   }
   if (Status status = graph::validate(graph); !status.ok())
     return internal_error(fmt::format("after all passes: {}", status.message()));
-  // The lowering has asked this of every node; it must hold for what the passes made of them, too.
+  // The lowering has checked its own nodes. The passes may have replaced them by nodes of operators
+  // or types for which there is no kernel.
   MILLRACE_RETURN_IF_ERROR(graph::check_capabilities(graph));
   return assemble(std::move(graph), options, std::move(name));
 }

@@ -1,3 +1,6 @@
+// Constants are folded by evaluate() for operators of the graph, and by the kernel of src/fallback
+// for fallback operators. An operator stays a node if folding it would exceed the work that is left
+// of the budget, or if evaluate() does not offer it.
 #include "lowering/graph_builder.h"
 
 #include <fmt/format.h>
@@ -15,7 +18,8 @@
 namespace millrace::lowering {
 namespace {
 
-// Limit on the members of all sequences in one graph.
+// The members of all sequences of one graph. Each costs a value or a node, so this bounds what a
+// small file can make the lowering allocate.
 constexpr size_t kMostMembers = size_t{1} << 20;
 
 bool all_constant(std::span<const graph::Value* const> operands) {
@@ -51,7 +55,7 @@ graph::ValueId GraphBuilder::add_constant(graph::Value constant) {
 Result<graph::ValueId> GraphBuilder::add_sequence(std::string name,
                                                   std::vector<graph::ValueId> members) {
   if (std::ranges::any_of(members, [this](auto id) { return sequence_of(id) != nullptr; }))
-    return unsupported("a sequence of sequences is not covered");
+    return unsupported("a sequence of sequences is not supported");
   MILLRACE_RETURN_IF_ERROR(take_members(members.size()));
   const graph::ValueId id =
       add_constant({std::move(name), tensor::DataType::kUint8, {0}, graph::Constant{{}, nullptr}});
@@ -144,8 +148,8 @@ Result<std::vector<graph::ValueId>> GraphBuilder::compute_fallback(
   return ids;
 }
 
-// If the shape of a result follows from its elements, the shape function of the operator computes
-// these elements.
+// The shape function of an operator whose result shape follows from elements (NonZero, Unique) does
+// the work of the kernel, so that work is taken from the budget before the shape is inferred.
 Status GraphBuilder::check_inference(const graph::Fallback& op,
                                      std::span<const graph::Value* const> operands) {
   const fallback::OperatorSpec* spec = fallback::find_operator(op.name);
@@ -153,8 +157,7 @@ Status GraphBuilder::check_inference(const graph::Fallback& op,
       budget_.take_work(evaluation_work(op, operands, {})))
     return {};
   return unsupported(
-      "its operands are constants, and computing it takes more than may be computed "
-      "while a model is compiled");
+      "its operands are constants, and computing it exceeds the budget for constant folding");
 }
 
 Result<std::vector<graph::ValueId>> GraphBuilder::emit_fallback(

@@ -49,7 +49,7 @@ bool has_quantised_type(DataType type) {
   return is_byte(type) || type == DataType::kInt32;
 }
 
-// One number for all, or one for each of `count`.
+// Repeats a single parameter `count` times.
 template <class T>
 void spread(std::vector<T>& numbers, size_t count) {
   if (numbers.size() == 1) numbers.resize(count, numbers.front());
@@ -97,10 +97,10 @@ std::optional<Quantisation> quantisation_of(const graph::Fallback& op,
   if (op.name != "QuantizeLinear" && op.name != "DequantizeLinear") return std::nullopt;
   if (operands.size() < 2 || operands[0] == nullptr || operands[1] == nullptr) return std::nullopt;
   if (integer_attribute(op, "block_size", 0) != 0) return std::nullopt;
-  // Four bits saturate earlier than the bytes that hold them.
+  // The graph holds four-bit integers in bytes, which would saturate at other limits.
   if (fallback::has_four_bits(integer_attribute(op, "output_dtype", 0))) return std::nullopt;
   const graph::Dims& shape = operands[0]->shape;
-  // The default lies outside of a vector.
+  // The default axis, 1, does not exist in a vector.
   int64_t axis = integer_attribute(op, "axis", 1);
   if (axis == 1 && shape.size() == 1) axis = 0;
   const Value* zero_point = operands.size() > 2 ? operands[2] : nullptr;
@@ -109,7 +109,7 @@ std::optional<Quantisation> quantisation_of(const graph::Fallback& op,
 
 bool dequantises_constant(const graph::Fallback& op, std::span<const Value* const> operands) {
   if (op.name != "DequantizeLinear" || operands.empty() || operands[0] == nullptr) return false;
-  // A single number is of more use to the passes as it is.
+  // Passes that match a scalar constant need it as FLOAT32 (scalar_of()).
   if (!operands[0]->constant || operands[0]->elements() < 2) return false;
   return quantisation_of(op, operands, operands[0]->type).has_value();
 }

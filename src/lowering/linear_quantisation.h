@@ -1,4 +1,6 @@
-// QuantizeLinear and DequantizeLinear of ONNX as graph::Quantisation.
+// Translates the scale and zero point of the ONNX operators QuantizeLinear and DequantizeLinear
+// into graph::Quantisation: real = (q - zero_point) * scale, with one pair of parameters per tensor
+// or one per index of an axis. Pure functions: thread-safe.
 #pragma once
 
 #include <optional>
@@ -8,8 +10,8 @@
 
 namespace millrace::lowering {
 
-// The least and the greatest integer that a quantised value of the type can hold. Requirement: it
-// is INT8, UINT8 or INT32.
+// The least and the greatest integer that a quantised value of the type can hold. Requirement: the
+// type is INT8, UINT8 or INT32.
 struct IntegerLimits {
   int64_t least, greatest;
 };
@@ -20,21 +22,22 @@ IntegerLimits integer_limits(tensor::DataType type);
 bool is_byte(tensor::DataType type);
 
 // Returns the quantisation of integers of type `integers` by a scale and a zero point, which may be
-// null. `axis` is the dimension of `shape` along which they vary if they are lists. Nothing if one
-// is not constant or does not make a quantisation that a value can have.
+// null. `axis` is the dimension of `shape` along which they vary if they are vectors. Nothing if
+// one of them is not a constant, or if a graph's value cannot have this quantisation.
 std::optional<graph::Quantisation> make_quantisation(const graph::Value& scale,
                                                      const graph::Value* zero_point,
                                                      tensor::DataType integers, int64_t axis,
                                                      const graph::Dims& shape);
 
-// The same for a QuantizeLinear or DequantizeLinear of the standard with its operands, of which
-// those that are absent are null. Nothing for other operators, and for variants that a graph's
-// values do not have (blocks, types other than FLOAT32 and those above).
+// Returns the quantisation that a QuantizeLinear or DequantizeLinear of the standard states.
+// Operands that are absent are null. Nothing for other operators, and for variants that a graph's
+// values do not have: blocked quantisation, four-bit integers, scales of another type than FLOAT32,
+// other integer types than those above.
 std::optional<graph::Quantisation> quantisation_of(const graph::Fallback& op,
                                                    std::span<const graph::Value* const> operands,
                                                    tensor::DataType integers);
 
-// Whether it is a DequantizeLinear of a constant that becomes a quantised constant of the graph.
+// Whether `op` is a DequantizeLinear of a constant that becomes a quantised constant of the graph.
 bool dequantises_constant(const graph::Fallback& op, std::span<const graph::Value* const> operands);
 
 }  // namespace millrace::lowering

@@ -32,7 +32,7 @@ Result<graph::CompiledModel> lower(const graph::CompiledModel& model,
   options.precision = model.precision;
   options.hw_quantisation = model.hw_quantisation;
   options.cpu_operators.insert(model.cpu_operators.begin(), model.cpu_operators.end());
-  options.is_stage = true;  // the names were the whole model's, of which this may be a part
+  options.is_stage = true;  // a name may match no node of the model with these shapes
   return finish(std::move(stage.graph), options, model.name);
 }
 

@@ -1,4 +1,4 @@
-// A static model from a dynamic one, for given shapes of its inputs. Thread-safe.
+// Makes a static model of a dynamic one, for given shapes of its inputs. Thread-safe.
 #pragma once
 
 #include "base/status.h"
@@ -6,10 +6,10 @@
 
 namespace millrace::lowering {
 
-// The model as a compiler would have made it with these shapes; its constants share their memory.
-// Requirement: the model has a network, and the profile is one that its inputs can have.
-// kUnsupported where shapes still follow from elements, and otherwise as lower_whole() and finish()
-// fail.
+// Returns the model that the compiler would have made with these shapes. Constants that it takes
+// over share the memory of the network's. Requirement: the model has a network, and its inputs can
+// have the shapes of the profile. kUnsupported if shapes still depend on elements that only a run
+// computes; otherwise errors are those of lower_whole() and finish().
 Result<graph::CompiledModel> lower_profile(const graph::CompiledModel& model,
                                            const graph::ShapeProfile& profile);
 

@@ -9,14 +9,15 @@
 namespace millrace::memory {
 namespace {
 
-// Ranges of whole buffers do not overlap; a buffer may have several entries.
+// The table of entries, by the first address. The ranges of different buffers do not overlap, but
+// one buffer may have several entries.
 struct Entries {
   std::mutex mutex;
   std::multimap<uint64_t, const AddressEntry*> by_address;
 };
 
 Entries& entries() {
-  // Never destroyed: memory may be released while the process exits.
+  // Never destroyed, since memory may be released while the process exits.
   static Entries* made = new Entries;
   return *made;
 }

@@ -1,8 +1,8 @@
-// AddressEntry: makes a buffer findable by its device addresses, for as long as the entry lives. A
-// slice makes the whole buffer findable.
+// AddressEntry: registers a buffer in a table of the process, by which it is found by any of its
+// device addresses as long as the entry exists. An entry for a slice registers the whole buffer.
 //
-// Programs pass device addresses to kernels as plain numbers. Thread-safe. A forked child knows no
-// addresses.
+// The table exists because programs pass device addresses to kernels as plain integers.
+// Thread-safe. In a forked child nothing is found.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class AddressEntry {
   AddressEntry(const AddressEntry&) = delete;
   AddressEntry& operator=(const AddressEntry&) = delete;
 
-  // The whole buffer in which the address lies; empty where none with an entry has it.
+  // Returns the whole buffer that contains the address; an empty one if no registered buffer does.
   static Buffer find(uint64_t address);
 
  private:

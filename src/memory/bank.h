@@ -1,12 +1,12 @@
-// Bank: a named part of the device's memory, with a size of its own.
+// Bank: a named part of the device's memory, with a limited size.
 //
 // The environment variable MILLRACE_MEMORY_BANKS lists the banks in the order of their numbers:
 // "DDR0=2G,DDR1=512M,DDR2=unlimited". Sizes are in bytes; the suffixes K, M, G and T stand for
 // powers of 1,024. Without the variable there are four banks without a limit, DDR0 to DDR3.
 //
-// Memory is charged to its bank, byte for byte, for as long as it lives. Every process has its own
-// banks; bank_use.h sums up what all processes use. Banks are owned by shared pointers, one of
-// which each piece of memory holds. Thread-safe.
+// Memory is charged to its bank, byte for byte, as long as it exists. Every process has its own
+// banks; bank_use.h computes the use by all processes. A bank is reference-counted, and every
+// charge keeps it alive. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -31,11 +31,11 @@ class Bank final : public std::enable_shared_from_this<Bank> {
   Bank(std::string name, uint64_t size) : name_(std::move(name)), size_(size) {}
 
   const std::string& name() const noexcept { return name_; }
-  uint64_t size() const noexcept { return size_; }  // kUnlimited where there is no limit
+  uint64_t size() const noexcept { return size_; }  // kUnlimited if there is no limit
   uint64_t used() const noexcept { return used_.load(std::memory_order_relaxed); }
 
-  // Reserves this many bytes until the charge is destroyed. kOutOfMemory when the bank has not that
-  // many left; the message names the bank, its size, and the bytes used and wanted.
+  // Reserves this many bytes until the charge is destroyed. kOutOfMemory when fewer are left; the
+  // message names the bank, its size, and the bytes that are used and requested.
   Result<BankCharge> charge(uint64_t bytes);
 
  private:
@@ -46,7 +46,7 @@ class Bank final : public std::enable_shared_from_this<Bank> {
   std::atomic<uint64_t> used_{0};
 };
 
-// Bytes reserved in a bank, which the charge keeps alive.
+// A reservation of bytes in a bank. It keeps the bank alive.
 class BankCharge {
  public:
   BankCharge(BankCharge&& other) noexcept = default;
@@ -66,16 +66,18 @@ class BankCharge {
 
 using BankList = std::vector<std::shared_ptr<Bank>>;
 
-// "512M": bytes, or K, M, G or T, also as "512m", "512MB" and "512MiB"; "unlimited". At least 1.
-// kInvalidArgument names the text.
+// Parses a size: a number of bytes, optionally with a unit of powers of 1,024, as in "512M",
+// "512m", "512MB" or "512MiB" (K, M, G or T), or "unlimited". At least 1. kInvalidArgument quotes
+// the text.
 Result<uint64_t> parse_size(std::string_view text);
 
-// New, empty banks from text. kInvalidArgument names the word that is not valid.
+// Returns new, empty banks from a text as described above. kInvalidArgument quotes the invalid
+// part.
 Result<BankList> parse_banks(std::string_view text);
 
-// The banks that the environment variable describes. As long as its text does not change, every
-// call returns the same banks, so that the whole process shares them. kInvalidArgument as above,
-// naming the variable.
+// Returns the banks that the environment variable describes. As long as its text does not change,
+// every call returns the same banks, which the whole process shares. kInvalidArgument as
+// parse_banks(), with the name of the variable.
 Result<BankList> banks_of_environment();
 
 }  // namespace millrace::memory

@@ -17,12 +17,12 @@ namespace {
 
 struct File {
   std::string bank;
-  uint64_t bytes = 0;  // up to the end of the last mapped part
+  uint64_t bytes = 0;  // offset of the end of the last mapped part
 };
 using Files = std::map<std::pair<std::string, uint64_t>, File>;  // by device and inode
 
-// The bank in "/memfd:millrace:DDR0 (deleted)" or "/dmabuf:millrace:DDR0"; empty for any other
-// path.
+// Returns the bank, "DDR0", of a path "/memfd:millrace:DDR0 (deleted)" or "/dmabuf:millrace:DDR0";
+// empty for any other path.
 std::string_view bank_in(std::string_view path) {
   if (!path.starts_with("/memfd:") && !path.starts_with("/dmabuf:")) return {};
   path.remove_prefix(path.find(':') + 1);
@@ -31,7 +31,8 @@ std::string_view bank_in(std::string_view path) {
   return path.substr(0, path.find(' '));
 }
 
-// A line of /proc/PID/maps: "7f01000-7f03000 rw-s 00000000 00:01 1234   /memfd:millrace:DDR0 ...".
+// Reads a line of /proc/PID/maps, such as
+// "7f01000-7f03000 rw-s 00000000 00:01 1234   /memfd:millrace:DDR0 (deleted)".
 void read_line(const std::string& line, Files& files) {
   const size_t path = line.find('/');
   if (path == std::string::npos) return;
@@ -59,7 +60,7 @@ bool is_process_of_this_user(const std::filesystem::path& folder) {
 
 std::map<std::string, uint64_t> bank_use_of_all_processes() {
   Files files;
-  std::error_code ignored;  // a process may end while we look at it
+  std::error_code ignored;  // a process may end while its entry is read
   for (auto entry = std::filesystem::directory_iterator("/proc", ignored);
        !ignored && entry != std::filesystem::directory_iterator(); entry.increment(ignored)) {
     if (!is_process_of_this_user(entry->path())) continue;

@@ -1,4 +1,4 @@
-// How much of the memory banks all processes use at the moment.
+// The present use of the memory banks by all processes, which `millrace doctor` shows.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,10 @@
 
 namespace millrace::memory {
 
-// The bytes that processes of this user have mapped, in whole pages, by the name of the bank.
-// Memory that several of them share counts once. Read from /proc: processes that cannot be read are
-// left out, and changes during the call may be missed. Banks that are not in use have no entry.
+// Returns the bytes that processes of this user have mapped, in whole pages, by the name of the
+// bank. Memory that several processes share counts once. The numbers are read from /proc: processes
+// that cannot be read are omitted, and changes during the call may be missed. Unused banks have no
+// entry.
 std::map<std::string, uint64_t> bank_use_of_all_processes();
 
 }  // namespace millrace::memory

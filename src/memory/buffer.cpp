@@ -1,3 +1,5 @@
+// A handle points to an immutable State, which owns the memory of a whole buffer, or refers to the
+// State of its whole buffer if it is a slice.
 #include "memory/buffer.h"
 
 #include <fmt/format.h>
@@ -17,32 +19,33 @@ namespace {
 
 constexpr size_t kLargest = std::numeric_limits<ptrdiff_t>::max() - kPage;
 
-// Addresses are never used twice. A page lies between buffers, so that the address one past the end
-// of a buffer belongs to no other. 64 bits last for 2^51 buffers of a page.
+// Returns addresses that are never reused. There is an unused page between two buffers, so that the
+// address one past the end of a buffer belongs to no other. 64 bits suffice for 2^51 buffers of one
+// page.
 uint64_t new_device_address(size_t bytes) noexcept {
   static std::atomic<uint64_t> next{uint64_t{1} << 32};
   return next.fetch_add(align_up(bytes, kPage) + kPage, std::memory_order_relaxed);
 }
 
 Status check_size(size_t bytes) {
-  if (bytes == 0) return invalid_argument("a buffer needs a size of at least 1 byte");
+  if (bytes == 0) return invalid_argument("the size of a buffer must be at least 1 byte");
   if (bytes <= kLargest) return {};
-  return {StatusCode::kOutOfMemory, fmt::format("{} bytes are more than any memory", bytes)};
+  return {StatusCode::kOutOfMemory, fmt::format("{} bytes exceed the address space", bytes)};
 }
 
 }  // namespace
 
-// State of a whole buffer, which owns its memory, or of a slice, which refers to its parent's.
+// The state of a whole buffer, which owns its memory, or of a slice, which keeps its parent alive.
 struct Buffer::State {
   std::byte* data = nullptr;
   size_t size = 0;
   BufferKind kind = BufferKind::kWrapped;
   bool writable = true;
   uint64_t device_address = 0;
-  std::shared_ptr<Mapping> mapping;     // shared and imported
-  HeapBlock heap;                       // heap
+  std::shared_ptr<Mapping> mapping;     // only kShared and kImported
+  HeapBlock heap;                       // only kHeap
   HostAccess access;                    // empty for memory that needs none
-  std::shared_ptr<const State> parent;  // slices
+  std::shared_ptr<const State> parent;  // only slices
 
   State(BufferKind kind, std::byte* data, size_t size)
       : data(data), size(size), kind(kind), device_address(new_device_address(size)) {
@@ -81,7 +84,8 @@ Result<Buffer> Buffer::allocate(size_t bytes, BufferKind kind) {
     return invalid_argument("only heap and shared buffers can be allocated");
   HeapBlock block = make_heap_block(bytes);
   if (!block)
-    return Status(StatusCode::kOutOfMemory, fmt::format("cannot have {} bytes of heap", bytes));
+    return Status(StatusCode::kOutOfMemory,
+                  fmt::format("cannot allocate {} bytes of heap memory", bytes));
   auto state = std::make_shared<State>(kind, block.get(), bytes);
   state->heap = std::move(block);
   return Buffer(std::move(state));
@@ -127,9 +131,9 @@ Result<Buffer> Buffer::import_fd(int fd, size_t bytes) {
 Result<Buffer> Buffer::slice(size_t offset, size_t bytes) const {
   if (!state_) return invalid_argument("an empty buffer has no slices");
   if (state_->parent) return invalid_argument("a slice cannot be sliced again");
-  if (bytes == 0) return invalid_argument("a slice needs a size of at least 1 byte");
+  if (bytes == 0) return invalid_argument("the size of a slice must be at least 1 byte");
   if (offset > state_->size || bytes > state_->size - offset)
-    return invalid_argument(fmt::format("{} bytes from offset {} leave a buffer of {} bytes", bytes,
+    return invalid_argument(fmt::format("{} bytes at offset {} exceed a buffer of {} bytes", bytes,
                                         offset, state_->size));
   return Buffer(std::make_shared<State>(state_, offset, bytes));
 }

@@ -15,7 +15,7 @@ struct LiveHandles {
 };
 
 LiveHandles& live_handles() {
-  // Never destroyed: handles may be released while the process exits.
+  // Never destroyed, since handles may be released while the process exits.
   static LiveHandles* made = new LiveHandles;
   return *made;
 }
@@ -40,7 +40,7 @@ void BufferHandle::move_to(const void* pointer) noexcept {
   if (is_forked_child()) return;
   LiveHandles& live = live_handles();
   const std::lock_guard lock(live.mutex);
-  // The node is used again, so that nothing is allocated.
+  // The node is reused, so that nothing is allocated.
   auto node = live.buffers.extract(pointer_);
   node.key() = pointer_ = pointer;
   live.buffers.insert(std::move(node));

@@ -1,8 +1,9 @@
-// BufferHandle: makes a pointer known as the handle of a buffer, for as long as it lives.
+// BufferHandle: registers a pointer as the handle of a buffer in a table of the process, as long as
+// this object exists.
 //
-// Programs pass buffer objects between libraries as untyped pointers. The library that gave out
-// such a pointer registers it here, so that the others find the memory without reading what the
-// pointer leads to. Thread-safe. A forked child knows no handles.
+// Programs pass buffer objects between the libraries of the APIs as untyped pointers. The library
+// that returned such a pointer registers it here, so that the others find the memory without
+// dereferencing it. Thread-safe. In a forked child nothing is found.
 #pragma once
 
 #include "memory/buffer.h"
@@ -17,11 +18,11 @@ class BufferHandle {
   BufferHandle(const BufferHandle&) = delete;
   BufferHandle& operator=(const BufferHandle&) = delete;
 
-  // Makes another pointer the handle instead, under the same requirement.
+  // Replaces the registered pointer by another one, under the same requirement.
   void move_to(const void* pointer) noexcept;
 
-  // The buffer whose handle `pointer` is; empty when it is none. Never reads behind the pointer, so
-  // any pointer may be asked for.
+  // Returns the buffer whose handle is `pointer`; an empty one if it is not registered. Never
+  // dereferences the pointer, which may have any value.
   static Buffer find(const void* pointer);
 
  private:

@@ -1,9 +1,9 @@
-// DescriptorClaim: counts one of the process's file descriptors as used by memory, for as long as
-// the memory lives.
+// DescriptorClaim: counts one of the process's file descriptors as used by memory, as long as the
+// claim exists.
 //
 // A process may have as few as 1,024 descriptors, and the program needs them for its files and
-// sockets. Once the claims have reached half of what RLIMIT_NOFILE allows, memory that the library
-// makes keeps no descriptor. Thread-safe.
+// sockets. Once the claims reach half of RLIMIT_NOFILE, new shared memory keeps no descriptor and
+// cannot be exported. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,12 @@ namespace millrace::memory {
 
 class DescriptorClaim {
  public:
-  // For memory that can exist without a descriptor: nothing once memory holds half of the limit.
+  // Makes a claim for memory that can exist without a descriptor; nullopt when claims have reached
+  // half of the limit.
   static std::optional<DescriptorClaim> try_make() noexcept;
-  // For memory that needs its descriptor: always succeeds.
+  // Makes a claim for memory that needs its descriptor. Always succeeds.
   static DescriptorClaim make() noexcept;
-  // The soft limit of the process, as it is now.
+  // Returns the present soft limit of the process.
   static uint64_t limit() noexcept;
 
   DescriptorClaim(DescriptorClaim&& other) noexcept : held_(std::exchange(other.held_, false)) {}

@@ -1,3 +1,5 @@
+// Host writes are found by comparing each 64-byte line with its contents at the last sync; results
+// of jobs are kept as a list of ranges that have not been synced to the host.
 #include "memory/device_side.h"
 
 #include <fmt/format.h>
@@ -30,8 +32,8 @@ Result<std::unique_ptr<DeviceSide>> DeviceSide::create(std::byte* host, size_t b
   made->seen_ = make_heap_block(bytes);
   if (made->device_ && made->seen_) return made;
   return Status(StatusCode::kOutOfMemory,
-                fmt::format("cannot have another {} bytes for the device's copy of as much memory",
-                            2 * bytes));
+                fmt::format("cannot allocate {} bytes for the device's copy of {} bytes of memory",
+                            2 * bytes, bytes));
 }
 
 DeviceSide::~DeviceSide() {
@@ -48,7 +50,7 @@ DeviceSide::Range DeviceSide::range_of(const void* data, size_t bytes) const noe
   return Range{offset, offset + bytes}.within({0, bytes_});
 }
 
-// Calls visit(line) for each cache line, or part of one, in the range that the host has written.
+// Calls visit(line) for each cache line, or part of one, of the range that the host has written.
 template <class Visit>
 void DeviceSide::for_each_written_line(Range range, Visit&& visit) const {
   for (size_t at = range.begin; at < range.end;) {
@@ -78,7 +80,7 @@ void DeviceSide::sync_for_host(const void* data, size_t bytes) {
   forget_unfetched(range);
 }
 
-// Whether, in a line that the host has written, the device's copy differs from the host's content.
+// True if the host has written a line of the range whose contents the device's copy does not have.
 bool DeviceSide::host_writes_missing(Range range) const {
   bool missing = false;
   for_each_written_line(range, [&](Range line) {
@@ -94,8 +96,8 @@ void DeviceSide::before_read(const void* data, size_t bytes, const std::string& 
     if (result.range.within(range).size() != 0) result.read_by_a_job = true;
   if (host_writes_missing(range))
     report(range, kTowardsDevice, label,
-           "what the host wrote was not synced before the job, which reads what the device had; "
-           "sync_buffer() is missing after the writing");
+           "the job reads stale data, because host writes were not synced to the device; call "
+           "sync_buffer() after writing");
 }
 
 void DeviceSide::before_write(const void* data, size_t bytes) {
@@ -113,7 +115,7 @@ void DeviceSide::written(const void* data, size_t bytes, const std::string& labe
   unfetched_.push_back({range, label, false});
 }
 
-// Removes the range from the unfetched results; keeps their parts outside of it.
+// Removes the range from the unfetched results, and keeps their parts outside of it.
 void DeviceSide::forget_unfetched(Range range) {
   if (unfetched_.empty()) return;
   std::vector<Unfetched> kept;
@@ -132,8 +134,8 @@ void DeviceSide::report_lost(const Unfetched& result) {
       std::memcmp(host_ + range.begin, device_.get() + range.begin, range.size()) == 0)
     return;
   report(range, kTowardsHost, result.label,
-         "the result of a job never reached the host, which has what was there before; "
-         "sync_buffer() is missing after the job");
+         "the host has stale data, because the result of a job was not synced to it; call "
+         "sync_buffer() after the job");
 }
 
 void DeviceSide::report(const Range& range, uint64_t direction, const std::string& label,

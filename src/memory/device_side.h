@@ -1,14 +1,14 @@
-// DeviceSide: the device's own copy of memory that host and device otherwise share. It exists under
-// strict sync only, to show what a missing sync does on hardware that is not coherent.
+// DeviceSide: the device's own copy of memory that host and device otherwise share. It exists only
+// under strict sync (MILLRACE_STRICT_SYNC), which simulates hardware whose caches are not coherent
+// and reports missing syncs.
 //
-// Writes of the host cannot be observed, so they are found by comparison: `seen` is the host's
-// content as of the last sync, and each cache line that differs from it was written since. Writes
-// of the device are known, because the code that runs a job reports them (written()).
+// Host writes cannot be observed, so they are found by comparison: `seen` has the contents of the
+// host's memory at the last sync, and each cache line that differs from it was written since.
+// Device writes are known, because the code that runs a job reports them (written()).
 //
 // Ranges are given by host addresses within the memory. A label is a human-readable name of a
-// tensor and its user. For each label one warning is logged, while HookPoint::kSyncMissing is
-// emitted every time. Thread-safe: calls are serialised. The caller synchronises access to the
-// bytes themselves.
+// tensor and its user; a warning is logged once per label, while HookPoint::kSyncMissing is emitted
+// every time. Thread-safe: a mutex serialises calls. The caller synchronises access to the bytes.
 #pragma once
 
 #include <cstddef>
@@ -24,37 +24,38 @@
 
 namespace millrace::memory {
 
-// Whether the environment asks for strict sync: MILLRACE_STRICT_SYNC is set, and neither
-// 0 nor false.
+// True if the environment requests strict sync: MILLRACE_STRICT_SYNC is set, but not to 0 or false.
 bool strict_sync_requested() noexcept;
 
 class DeviceSide {
  public:
-  // A copy of the zero-filled memory at `host`, which must outlive it; `device_address` is the
-  // address of the first byte. kOutOfMemory.
+  // Makes the copy of the zero-filled memory at `host`, which must outlive it; `device_address` is
+  // the device address of the first byte. kOutOfMemory.
   static Result<std::unique_ptr<DeviceSide>> create(std::byte* host, size_t bytes,
                                                     uint64_t device_address);
   DeviceSide(const DeviceSide&) = delete;
   DeviceSide& operator=(const DeviceSide&) = delete;
-  // Reports results of jobs that never reached the host.
+  // Reports the results of jobs that were never synced to the host.
   ~DeviceSide();
 
-  // The address in the device's copy of the byte that the host has at `data`.
+  // Returns the address in the device's copy of the byte at the host address `data`.
   std::byte* device_of(const void* data) const noexcept { return device_.get() + offset_of(data); }
 
-  // Copies the lines that the host has written since the last sync. The other lines stay as they
-  // are, like those that a cache has nothing to write back for.
+  // Copies the lines that the host has written since the last sync to the device, like the
+  // write-back of a cache. Other lines are not changed.
   void sync_for_device(const void* data, size_t bytes);
-  // Copies what jobs have written since the last sync; the rest of the range stays as it is.
+  // Copies the results that jobs have written since the last sync to the host. The rest of the
+  // range is not changed.
   void sync_for_host(const void* data, size_t bytes);
 
-  // To be called before a job reads the range on the device without a sync: reports host writes
+  // Must be called before a job reads the range on the device without a sync. Reports host writes
   // that the job will not see.
   void before_read(const void* data, size_t bytes, const std::string& label);
-  // To be called before a job writes the range: reports an earlier result in it that neither the
+  // Must be called before a job writes the range. Reports an earlier result in it that neither the
   // host nor another job has read.
   void before_write(const void* data, size_t bytes);
-  // To be called when the job is done: until sync_for_host, the host does not see what it wrote.
+  // Must be called when a job has written the range. The host does not see the result until
+  // sync_for_host().
   void written(const void* data, size_t bytes, const std::string& label);
 
  private:
@@ -63,7 +64,7 @@ class DeviceSide {
     size_t size() const noexcept { return end - begin; }
     Range within(Range other) const noexcept;
   };
-  // A result that a job wrote and that the host has not fetched by a sync.
+  // A result that a job has written and that has not been synced to the host.
   struct Unfetched {
     Range range;
     std::string label;
@@ -92,7 +93,7 @@ class DeviceSide {
 
   std::mutex mutex_;
   std::vector<Unfetched> unfetched_;
-  std::set<std::string> reported_;  // labels
+  std::set<std::string> reported_;  // the labels that have been logged
 };
 
 }  // namespace millrace::memory

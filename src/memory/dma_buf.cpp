@@ -1,3 +1,5 @@
+// The ioctls of DMA-BUFs, /dev/udmabuf and DMA heaps (linux/dma-buf.h, linux/udmabuf.h,
+// linux/dma-heap.h).
 #include "memory/dma_buf.h"
 
 #include <fcntl.h>
@@ -47,7 +49,8 @@ uint64_t sync_flags(Access access) noexcept {
   return static_cast<uint64_t>(access);
 }
 
-// An exhausted resource may be available later; a missing or forbidden one may not.
+// Returns the code for a node that cannot be opened. A lack of memory or descriptors may be
+// temporary, while a missing or forbidden node is not.
 StatusCode code_of(int error) noexcept {
   if (error == EMFILE || error == ENFILE) return StatusCode::kResourceExhausted;
   return error == ENOMEM ? StatusCode::kOutOfMemory : StatusCode::kUnsupported;
@@ -64,14 +67,15 @@ Result<UniqueFd> open_node(MemorySource source) {
 
 Status refused(MemorySource source, size_t bytes, int error) {
   return {StatusCode::kOutOfMemory,
-          fmt::format("cannot have {} bytes of shared memory: {}: {}{}", bytes, node_of(source),
+          fmt::format("cannot allocate {} bytes of shared memory: {}: {}{}", bytes, node_of(source),
                       std::strerror(error),
                       source == MemorySource::kUdmabuf && error == EINVAL
                           ? " (/sys/module/udmabuf/parameters/size_limit_mb limits a buffer)"
                           : "")};
 }
 
-// The kernel takes the pages of the memfd over, so its descriptor closes.
+// Makes a DMA-BUF of the pages of a memfd. It keeps the pages, so the descriptor of the memfd is
+// closed.
 Result<UniqueFd> make_udmabuf(const UniqueFd& node, size_t bytes, const std::string& name) {
   const size_t whole_pages = align_up(bytes, static_cast<size_t>(::sysconf(_SC_PAGESIZE)));
   const UniqueFd file = open_descriptor(
@@ -124,8 +128,8 @@ Result<MemorySource> memory_source_of_environment() {
   if (word.empty()) return MemorySource::kMemfd;
   const auto* const found = std::ranges::find(kNames, word);
   if (found == std::end(kNames))
-    return invalid_argument(fmt::format("{} is \"{}\", which is none of {}", kMemorySourceVariable,
-                                        word, fmt::join(kNames, ", ")));
+    return invalid_argument(fmt::format("{} is \"{}\", but must be one of {}",
+                                        kMemorySourceVariable, word, fmt::join(kNames, ", ")));
   return static_cast<MemorySource>(found - kNames);
 }
 
@@ -136,11 +140,11 @@ Status check_source(MemorySource source) {
 Result<UniqueFd> make_dma_buf(MemorySource source, size_t bytes, const std::string& name) {
   const Result<UniqueFd> node = open_node(source);
   if (!node.ok())
-    return node.status().with_context(fmt::format("no shared memory of {}", to_string(source)));
+    return node.status().with_context(fmt::format("no shared memory from {}", to_string(source)));
   MILLRACE_ASSIGN_OR_RETURN(UniqueFd made, source == MemorySource::kUdmabuf
                                                ? make_udmabuf(*node, bytes, name)
                                                : allocate_from_heap(*node, bytes));
-  // The name only serves those who look at /proc.
+  // The name is only informative, in /proc.
   const std::string shown = name.substr(0, DMA_BUF_NAME_LEN - 1);
   static_cast<void>(::ioctl(made.get(), DMA_BUF_SET_NAME_B, shown.c_str()));
   return made;

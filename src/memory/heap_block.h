@@ -1,4 +1,4 @@
-// HeapBlock: zero-filled heap memory, aligned for any kernel.
+// HeapBlock: zero-filled heap memory, aligned to 64 bytes for vector instructions.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,8 @@ struct FreeDeleter {
 };
 using HeapBlock = std::unique_ptr<std::byte, FreeDeleter>;
 
-// Null when out of memory. Requirement: `bytes` can be rounded up to the alignment.
+// Allocates a block; null when memory is exhausted. Requirement: rounding `bytes` up to the
+// alignment does not overflow.
 inline HeapBlock make_heap_block(size_t bytes) noexcept {
   const size_t rounded = align_up(bytes, kHeapAlignment);
   HeapBlock block(static_cast<std::byte*>(std::aligned_alloc(kHeapAlignment, rounded)));

@@ -17,7 +17,7 @@ struct KnownMappings {
   std::map<const std::byte*, std::weak_ptr<const Mapping>> by_address;
 };
 
-// Mappings may be released while the process exits.
+// The table is never destroyed, since mappings may be released while the process exits.
 KnownMappings& known_mappings() noexcept {
   static NeverDestroyed<KnownMappings> made;
   return made.get();
@@ -37,7 +37,8 @@ HostAccess HostAccess::find(const void* data, size_t bytes) noexcept {
   if (is_forked_child()) return {};
   KnownMappings& known = known_mappings();
   const auto* const begin = static_cast<const std::byte*>(data);
-  std::shared_ptr<const Mapping> found;  // outlives the lock, which releasing takes
+  // Declared before the lock, and so destroyed after it: ~Mapping may lock the same mutex.
+  std::shared_ptr<const Mapping> found;
   const std::lock_guard lock(known.mutex);
   auto after = known.by_address.upper_bound(begin);
   if (after == known.by_address.begin()) return {};

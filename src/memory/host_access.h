@@ -1,9 +1,9 @@
-// HostAccess: begins and ends the processor's access to memory, if that is the memory of a file of
-// other origin or of a dma-buf. A file that was truncated is refused, since touching
-// the lost pages would end the process with SIGBUS, and the exporter of a dma-buf is told.
+// HostAccess: begins and ends accesses of the processor to memory that needs it. Mapped files that
+// can be truncated are checked before each access, since touching pages beyond the new end would
+// raise SIGBUS; for a DMA-BUF the access is announced to its exporter.
 //
-// Memory that needs neither has an empty access, which costs a comparison. A value, which keeps the
-// mapping alive; thread-safe as a shared pointer is.
+// Memory that needs neither has an empty HostAccess, which costs one comparison. A value type that
+// keeps the mapping alive; as thread-safe as a shared pointer.
 #pragma once
 
 #include <atomic>
@@ -20,38 +20,39 @@ class Mapping;
 class HostAccess {
  public:
   HostAccess() noexcept = default;
-  // Access to the first `bytes` bytes of the mapping; empty if that needs nothing.
+  // Access to the first `bytes` bytes of the mapping; empty if the mapping needs no calls.
   HostAccess(const std::shared_ptr<const Mapping>& mapping, size_t bytes) noexcept;
-  // Access to memory that is known by its address only; empty if its first byte lies in no mapping
-  // of this library that needs anything. Memory beyond that mapping is not looked at.
+  // Returns the access to memory of which only the address is known; empty if its first byte is in
+  // no mapping that needs calls. Only the part within that mapping is considered.
   static HostAccess of(const void* data, size_t bytes) noexcept {
     if (known_mappings_.load(std::memory_order_relaxed) == 0) [[likely]]
       return {};
     return find(data, bytes);
   }
 
-  // Access to a part of the same memory.
+  // Returns the access to a part of the same memory.
   HostAccess part(const void* data, size_t bytes) const noexcept;
 
   explicit operator bool() const noexcept { return mapping_ != nullptr; }
-  // kIoError when the file no longer has the bytes, which is then not to be accessed, or when the
-  // exporter refuses. The file may be truncated right after this has returned, so that asking
-  // before each use makes the signal unlikely and not impossible.
+  // Begins an access. kIoError when the file has been truncated, or when the exporter refuses: the
+  // memory must not be accessed then. Since the file may be truncated right after the check, SIGBUS
+  // becomes unlikely, not impossible.
   Status begin(Access access) const noexcept;
-  // To be called after each begin() that succeeded. kIoError when the exporter refuses.
+  // Ends an access. Must be called after each begin() that succeeded. kIoError when the exporter
+  // refuses.
   Status end(Access access) const noexcept;
 
  private:
   friend class HostAccessEntry;
   static HostAccess find(const void* data, size_t bytes) noexcept;
 
-  // Entries; read without a lock, because most programs have none. Who knows an address in a
-  // mapping has learnt it after the mapping was entered. Defined in one library, for all that
-  // include this.
+  // The number of entries, which is read without a lock, because most programs have none. A relaxed
+  // load suffices: a thread that has an address within a mapping got it after the mapping was
+  // entered. Defined in libmillrace.so only, for all libraries that include this header.
   static std::atomic<size_t> known_mappings_;
 
   std::shared_ptr<const Mapping> mapping_;
-  size_t bytes_ = 0;  // from the beginning of the mapping
+  size_t bytes_ = 0;  // counted from the beginning of the mapping
 };
 
 // Calls work(), which returns a Status, between begin() and end().
@@ -63,10 +64,10 @@ Status with_access(const HostAccess& memory, Access access, Work&& work) {
   return status.ok() ? ended : status;
 }
 
-// Makes a mapping known to HostAccess::of for as long as the entry lives.
+// Registers a mapping, so that HostAccess::of() finds it as long as the entry exists.
 class HostAccessEntry {
  public:
-  // Requirement: `mapping` has its address.
+  // Requirement: the address of `mapping` is set.
   explicit HostAccessEntry(const std::shared_ptr<const Mapping>& mapping);
   ~HostAccessEntry();
   HostAccessEntry(const HostAccessEntry&) = delete;

@@ -16,7 +16,7 @@ KeptMappings& KeptMappings::of_process() noexcept {
 
 void KeptMappings::keep(const std::shared_ptr<Mapping>& mapping) {
   if (mapping->bytes() > kKeptBytes) return;
-  List dropped;  // outlives the lock, so that others need not wait for the unmapping
+  List dropped;  // destroyed after the lock, so that other threads do not wait for munmap()
   const std::lock_guard lock(mutex_);
   const auto found = std::ranges::find(kept_, mapping);
   if (found == kept_.end())

@@ -1,5 +1,6 @@
-// KeptMappings: mappings that stay for a while after their last user, so that a program which makes
-// its tensors anew for every frame maps nothing. Those that were used last stay. Thread-safe.
+// KeptMappings: an LRU cache of imported mappings, which it keeps alive after their last user is
+// gone, so that a program which imports the same memory again for every frame maps nothing.
+// Thread-safe.
 #pragma once
 
 #include <cerrno>
@@ -16,32 +17,33 @@ namespace millrace::memory {
 
 class Mapping;
 
-// The number of mappings that may be kept, and of their bytes together.
+// The limits of the cache: the number of mappings, and their total size.
 inline constexpr size_t kKeptMappings = 16;
 inline constexpr size_t kKeptBytes = size_t{64} << 20;
 
 class KeptMappings {
  public:
-  // The kept mappings of the process. Never destroyed: mappings may be released while it exits.
+  // Returns the cache of the process. It is never destroyed, since mappings may be released while
+  // the process exits.
   static KeptMappings& of_process() noexcept;
 
-  // Keeps the mapping as the one used last, unless it is larger than kKeptBytes.
+  // Makes the mapping the most recently used one, unless it is larger than kKeptBytes. Removes
+  // those that exceed the limits.
   void keep(const std::shared_ptr<Mapping>& mapping);
-  // Releases all of them. Returns whether there were any.
+  // Releases all mappings. True if there were any.
   bool release_all();
 
  private:
   using List = std::vector<std::shared_ptr<Mapping>>;
-  // The number of mappings of the list that may stay.
+  // Returns the number of mappings, from the front of the list, that are within the limits.
   size_t limit() const;
 
   std::mutex mutex_;
-  List kept_;  // the one used last comes first
+  List kept_;  // the most recently used mapping is the first
 };
 
-// The descriptor that open() gives, which returns a negative number and sets errno where there is
-// none. Called once more when the process has no descriptor left and kept mappings gave theirs
-// back.
+// Returns the descriptor that open() returns; empty, with errno set, if that is negative. When the
+// process has no descriptor left, releases the cached mappings and calls open() once more.
 template <class Open>
 UniqueFd open_descriptor(Open&& open) {
   UniqueFd made = own_descriptor(open());

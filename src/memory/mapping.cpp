@@ -1,3 +1,6 @@
+// Creation of shared memory (memfd, DMA-BUF, anonymous fallback), imports, and the table of
+// mappings by device and inode, which holds weak references. The table's mutex is never held while
+// a mapping is destroyed, because the destructor locks it.
 #include "memory/mapping.h"
 
 #include <fcntl.h>
@@ -29,10 +32,10 @@ Status cannot_map(int fd, size_t bytes, const std::string& why) {
 
 Status out_of_memory(size_t bytes, std::string_view why) {
   return {StatusCode::kOutOfMemory,
-          fmt::format("cannot have {} bytes of shared memory: {}", bytes, why)};
+          fmt::format("cannot allocate {} bytes of shared memory: {}", bytes, why)};
 }
 
-// Whether the system forbids files in memory altogether, as some seccomp filters do.
+// True if the error means that the system forbids memfds altogether, as some seccomp filters do.
 bool is_forbidden(int error) noexcept {
   return error == EPERM || error == EACCES || error == ENOSYS;
 }
@@ -45,24 +48,25 @@ void log_forbidden_once(int error) {
                   std::strerror(error)));
 }
 
-// The size of the file, or -1. A dma-buf reports no size but knows its end.
+// Returns the size of the file, or -1. The fstat() of a DMA-BUF has no size, but lseek() finds the
+// end.
 off_t size_of_file(int fd, const struct stat& info) {
   if (S_ISREG(info.st_mode) || info.st_size != 0) return info.st_size;
   return ::lseek(fd, 0, SEEK_END);
 }
 
-// They keep a process with which we share the file from truncating it: accessing the lost pages
-// would end this process with SIGBUS.
+// These seals prevent a process with which the file is shared from truncating it, which would raise
+// SIGBUS in this process.
 constexpr int kSealsOfOurs = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
-// Whether it is a memfd that is sealed as those of Millrace are. Other files have no seals.
+// True if the file is a memfd with these seals. Other files have no seals.
 bool has_seals(int fd, int seals) noexcept {
   const int found = ::fcntl(fd, F_GET_SEALS);
   return found >= 0 && (found & seals) == seals;
 }
 
-// Whether Millrace has made the file, in whatever process: its name says so. Without /proc it is
-// taken for one, which costs a mapping per use, whereas the memory of a bank must not be kept.
+// True if Millrace has made the file, in any process, as its name shows. Without /proc it returns
+// true, too: that only costs a mapping per import, whereas memory of a bank must not be cached.
 bool is_made_here(int fd, bool is_dma_buf) {
   if (!is_dma_buf && !has_seals(fd, kSealsOfOurs)) return false;
   const std::string_view prefix = is_dma_buf ? "/dmabuf:millrace" : "/memfd:millrace";
@@ -83,8 +87,8 @@ struct Mapping::Cache {
   std::map<Key, std::weak_ptr<Mapping>> entries;
 };
 
-// A file about to be mapped. Without a claim its descriptor is closed after mapping: the mapped
-// pages keep the file, and its name in /proc, alive.
+// A file that is about to be mapped. Without a claim its descriptor is closed after mapping; the
+// mapping keeps the file and its name in /proc.
 struct Mapping::Source {
   UniqueFd fd;
   std::optional<DescriptorClaim> claim;
@@ -96,7 +100,7 @@ struct Mapping::Source {
 };
 
 Mapping::Cache& Mapping::cache() {
-  // Never destroyed: mappings may be released while the process exits.
+  // Never destroyed, since mappings may be released while the process exits.
   static Cache* made = new Cache;
   return *made;
 }
@@ -120,7 +124,7 @@ Result<std::shared_ptr<Mapping>> Mapping::create_memfd(size_t bytes, const std::
     log_forbidden_once(error);
     return map_anonymous(bytes, NoFile::kForbidden);
   }
-  // A kernel without seals cannot keep others from truncating the file.
+  // Failure is ignored: without support for seals, other processes can truncate the file.
   static_cast<void>(::fcntl(source.fd.get(), F_ADD_SEALS, kSealsOfOurs));
   source.claim = DescriptorClaim::try_make();
   return share_new(std::move(source), bytes);
@@ -161,14 +165,15 @@ Result<std::shared_ptr<Mapping>> Mapping::open(int fd, size_t bytes) {
   auto mapping = share(std::move(source), bytes);
   if (mapping.status().code() == StatusCode::kOutOfMemory) return mapping;
   if (!mapping.ok()) return cannot_map(fd, bytes, mapping.status().message());
-  // Memory of a bank is free for it when its last user is gone.
+  // Memory of a bank is not cached, since it must be released when its last user is gone.
   if ((*mapping)->cached_ && !(*mapping)->made_here_) KeptMappings::of_process().keep(*mapping);
   return mapping;
 }
 
 Result<std::shared_ptr<Mapping>> Mapping::share(Source source, size_t bytes) {
   const Key key = source.key();
-  std::shared_ptr<Mapping> found, made;  // outlive the lock, which releasing takes
+  // Declared before the lock, and so destroyed after it: ~Mapping locks the same mutex.
+  std::shared_ptr<Mapping> found, made;
   const std::lock_guard lock(cache().mutex);
   const auto entry = cache().entries.find(key);
   if (entry != cache().entries.end()) found = entry->second.lock();
@@ -198,12 +203,12 @@ Result<std::shared_ptr<Mapping>> Mapping::map(Source source, size_t bytes) {
     mapping->claim_.emplace(*std::move(source.claim));
   }
   if (mapping->may_shrink_ || mapping->is_dma_buf_) mapping->access_entry_.emplace(mapping);
-  // Two descriptors of one device node may lead to different memory.
+  // Not for other files: two descriptors of one device node may refer to different memory.
   mapping->cached_ = is_regular || mapping->is_dma_buf_;
   return mapping;
 }
 
-// MAP_SHARED, so that after fork() it behaves as memfds do.
+// Uses MAP_SHARED, so that the memory behaves like a memfd after fork().
 Result<std::shared_ptr<Mapping>> Mapping::map_anonymous(size_t bytes, NoFile why) {
   void* data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (data == MAP_FAILED) return out_of_memory(bytes, std::strerror(errno));
@@ -223,7 +228,7 @@ Mapping::~Mapping() {
   if (is_forked_child())
     static_cast<void>(device_side_.release());
   else
-    device_side_.reset();  // reads the memory once more
+    device_side_.reset();  // before munmap(), since its destructor reads the memory
   access_entry_.reset();
   ::munmap(data_, bytes_);
   if (!cached_ || is_forked_child()) return;
@@ -236,12 +241,12 @@ Mapping::~Mapping() {
 Result<int> Mapping::duplicate_fd() const {
   if (!fd_ && why_no_file_ == NoFile::kForbidden)
     return unsupported(
-        "the memory was made without a descriptor, because the system forbids memfd_create or "
-        "ftruncate, by a seccomp filter perhaps");
+        "the memory has no descriptor, because the system forbids memfd_create or ftruncate "
+        "(perhaps by a seccomp filter)");
   if (!fd_)
     return unsupported(fmt::format(
-        "the memory was made without a descriptor, of which memory takes half at most: raise the "
-        "limit, {} now (RLIMIT_NOFILE, `ulimit -n`)",
+        "the memory has no descriptor, because memory uses at most half of them: raise the "
+        "limit, which is {} (RLIMIT_NOFILE, `ulimit -n`)",
         DescriptorClaim::limit()));
   UniqueFd copy = duplicate(fd_.get());
   if (!copy) return io_error("cannot duplicate the descriptor of a buffer", errno);
@@ -250,7 +255,7 @@ Result<int> Mapping::duplicate_fd() const {
 
 Status Mapping::check_size(size_t bytes) const noexcept {
   struct stat info = {};
-  if (!fd_) return {};  // a new file that no other process can know
+  if (!fd_) return {};  // a new file, which no other process can open
   if (::fstat(fd_.get(), &info) != 0) return io_error("fstat", errno);
   if (info.st_size >= 0 && static_cast<size_t>(info.st_size) >= bytes) return {};
   return format_status(StatusCode::kIoError,

@@ -1,3 +1,5 @@
+// Opens both forms of an archive: maps the files, then verifies the header, the structure and the
+// extents of the segments. Opening does not read the bytes of segments.
 #include "model/archive.h"
 
 #include <fmt/format.h>
@@ -23,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Bytes, and the owner that keeps them alive.
+// Bytes, and a reference to the object that keeps them alive.
 struct OwnedBytes {
   std::span<const std::byte> bytes;
   std::shared_ptr<const void> owner;
@@ -31,7 +33,7 @@ struct OwnedBytes {
 
 class VerifiedArchive final : public Archive {
  public:
-  // `structure` holds `root`, `segments` the segment area.
+  // `structure` contains `root`; `segments` is the segment area.
   VerifiedArchive(std::string path, const format::Archive& root, OwnedBytes structure,
                   OwnedBytes segments)
       : path_(std::move(path)),
@@ -57,7 +59,8 @@ class VerifiedArchive final : public Archive {
 
   Status verify_segment(uint32_t index) const override {
     if (index >= segment_count()) {
-      return invalid_argument(fmt::format("no segment {}; there are {}", index, segment_count()));
+      return invalid_argument(
+          fmt::format("there is no segment {}: the archive has {}", index, segment_count()));
     }
     if (checksum_of(segment(index)) == root_.segments()->Get(index)->checksum()) return {};
     return corrupt_data(fmt::format("segment {} is damaged (its checksum does not match)", index));
@@ -85,7 +88,7 @@ Result<Header> header_of(std::span<const std::byte> file) {
   return read_header(file, file.size());
 }
 
-// `file` starts with `header`.
+// Makes an archive of verified parts. Requirement: `file` starts with `header`.
 ArchiveResult make_archive(std::string path, const Header& header, OwnedBytes file,
                            OwnedBytes segments) {
   OwnedBytes structure{file.bytes.subspan(header.structure_offset, header.structure_length),
@@ -95,20 +98,20 @@ ArchiveResult make_archive(std::string path, const Header& header, OwnedBytes fi
                                                   std::move(segments))};
 }
 
-// The file form. `file` is aligned to kSegmentAlignment.
+// Opens the file form. Requirement: `file` is aligned to kSegmentAlignment.
 ArchiveResult open_whole(const std::string& path, const OwnedBytes& file) {
   MILLRACE_ASSIGN_OR_RETURN(const Header header, header_of(file.bytes));
   if (header.segments_apart()) {
     return corrupt_data(
-        fmt::format("only the structure of an archive in directory form; pass the directory that "
-                    "holds {}",
+        fmt::format("the file is only the structure of an archive in directory form; pass the "
+                    "directory that contains {}",
                     kPartDirectory));
   }
   const auto area = file.bytes.subspan(header.segments_offset, header.segments_length);
   return make_archive(path, header, file, OwnedBytes{area, file.owner});
 }
 
-// The .rai files of a directory, sorted.
+// Returns the .rai files of a directory, sorted, for a message.
 std::vector<std::string> archives_in(const fs::path& directory) {
   std::vector<std::string> names;
   std::error_code ignored;  // The list only improves a message.
@@ -138,7 +141,8 @@ Status no_part_directory(const fs::path& directory) {
   return invalid_argument(std::move(message));
 }
 
-// One of the two files of the directory form; its absence is damage, not a wrong path.
+// Maps one of the two files of the directory form. If it is missing the archive is damaged, so that
+// gives kCorruptData and not kNotFound.
 Result<OwnedBytes> map_part(const fs::path& part, const char* name) {
   auto file = map_file((part / name).string());
   if (file.ok()) return file;

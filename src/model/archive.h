@@ -1,4 +1,4 @@
-// Archive: the container of a compiled model, read side.
+// Archive: reads the container of a compiled model; archive_writer.h writes it.
 //
 // One `.rai` file, mapped read-only, or the same content as a directory (DIR/vaiml_par_0/...): a
 // fixed header, a FlatBuffer that holds structure only (schema: archive.fbs), and segments
@@ -30,28 +30,28 @@ struct Archive;  // the FlatBuffer root, generated from archive.fbs
 
 class Archive {
  public:
-  // A regular file that starts with the archive magic, or a directory that contains a subdirectory
-  // `vaiml_par_0`. kNotFound, kIoError, kInvalidArgument (a directory without vaiml_par_0),
-  // kCorruptData, kUnsupported.
+  // Opens a regular file that starts with the archive magic, or a directory that contains a
+  // subdirectory `vaiml_par_0`. kNotFound, kIoError, kInvalidArgument (a directory without
+  // vaiml_par_0), kCorruptData, kUnsupported.
   static Result<std::shared_ptr<const Archive>> open(const std::string& path);
-  // The file form from memory; `owner` keeps the bytes alive. Bytes that do not start on a 64-byte
-  // boundary are copied to one that does (kOutOfMemory).
+  // Opens the file form in memory. The archive holds `owner`, which must keep the bytes alive.
+  // Bytes that are not aligned to 64 are copied (kOutOfMemory).
   static Result<std::shared_ptr<const Archive>> from_memory(std::span<const std::byte> bytes,
                                                             std::shared_ptr<const void> owner);
 
   virtual ~Archive() = default;
 
-  // The structure, verified; valid while the archive lives.
+  // The verified structure; valid as long as the archive exists.
   virtual const format::Archive& root() const = 0;
-  // The size of the structure: a valid root() has no more content than that.
+  // The size of the structure in bytes, an upper bound for the contents of root().
   virtual uint64_t structure_bytes() const = 0;
   virtual uint32_t segment_count() const = 0;
-  // The bytes of a segment where they are mapped, 64-byte aligned; empty when out of range.
+  // The bytes of a segment in the mapping, aligned to 64; empty if `index` is out of range.
   virtual std::span<const std::byte> segment(uint32_t index) const = 0;
-  // Compares a segment's bytes with its checksum, for which it reads all of them. graph::decode
-  // does so for every constant. kCorruptData, or kInvalidArgument out of range.
+  // Compares the bytes of a segment, all of which it reads, with the checksum. graph::decode calls
+  // it for every constant. kCorruptData on a mismatch, kInvalidArgument if `index` is out of range.
   virtual Status verify_segment(uint32_t index) const = 0;
-  // The path that was opened, for messages; empty for from_memory.
+  // The path that was opened, for messages; empty for from_memory().
   virtual const std::string& path() const = 0;
 };
 

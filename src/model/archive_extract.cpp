@@ -1,3 +1,5 @@
+// The directory form has the bytes of the file form in two files, with another header. Existing
+// parts are compared byte by byte and only replaced if they differ.
 #include "model/archive_extract.h"
 
 #include <fmt/format.h>
@@ -20,7 +22,7 @@ namespace {
 
 using FileBytes = std::span<const std::byte>;
 
-// A file of the directory form; its content in consecutive pieces.
+// A file of the directory form, with its contents in consecutive pieces.
 struct FormFile {
   std::string name;
   std::vector<FileBytes> content;
@@ -39,7 +41,7 @@ struct DirectoryForm {
 Result<Header> header_of_whole(FileBytes file) {
   MILLRACE_ASSIGN_OR_RETURN(const Header header, read_header(file, file.size()));
   if (header.segments_apart())
-    return corrupt_data("the file is part of an archive, not an archive");
+    return corrupt_data("the file is a part of an archive in directory form, not an archive");
   return header;
 }
 
@@ -103,7 +105,8 @@ Status write(const std::string& directory, const Part& part) {
   return output.commit();
 }
 
-// Writes the files that `directory` does not have yet; true when there were any.
+// Writes the parts and files that `directory` does not have with the same contents, and removes
+// parts that do not belong to the archive. True if anything was written.
 Result<bool> make_hold(const std::string& directory, const DirectoryForm& form) {
   bool written = false;
   const auto make = [&](const auto& piece) {

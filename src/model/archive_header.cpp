@@ -1,3 +1,5 @@
+// Checks in the order that gives the most specific message: magic, version and checksum, length of
+// the file, then the extents of structure and segments.
 #include "model/archive_header.h"
 
 #include <fmt/format.h>
@@ -16,7 +18,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little,
               "archives are little-endian and used without a copy");
 
-// The offset of each field; docs/rai-format.md has the same table.
+// The offset of each field in bytes; docs/rai-format.md has the same table.
 enum Offset : size_t {
   kVersionAt = 8,
   kHeaderSizeAt = 12,
@@ -40,7 +42,8 @@ void store(std::span<std::byte> bytes, size_t offset, T value) noexcept {
   std::memcpy(bytes.data() + offset, &value, sizeof value);
 }
 
-// A NEFF is valid, just not for this device.
+// A NEFF gives kUnsupported: it is a valid model for another device. Any other file gives
+// kCorruptData.
 Status wrong_magic(std::span<const std::byte> start) {
   const std::string text = "not a Millrace archive; " + describe_foreign(start);
   return looks_like_neff(start) ? unsupported(text) : corrupt_data(text);
@@ -57,8 +60,8 @@ Status check_magic(std::span<const std::byte> start, uint64_t file_length) {
   return {};
 }
 
-// The checksum distinguishes a newer version from a damaged number. Where a newer version has a
-// longer header it lies beyond `start`, and the version is not checked.
+// The checksum distinguishes a newer version from a damaged version number. It is not verified for
+// a newer version with a longer header, where its offset is not known.
 Status check_version(std::span<const std::byte> start) {
   const auto version = load<uint32_t>(start, kVersionAt);
   const auto header_size = load<uint32_t>(start, kHeaderSizeAt);
@@ -67,8 +70,8 @@ Status check_version(std::span<const std::byte> start) {
   const bool newer = version > kFormatVersion && (intact || header_size > kHeaderSize);
   if (newer) {
     return unsupported(
-        fmt::format("format version {}, but this library reads versions up to {}: update the "
-                    "library or compile the model again",
+        fmt::format("the format version is {}, but this Millrace reads versions up to {}: update "
+                    "Millrace or compile the model again",
                     version, kFormatVersion));
   }
   if (!intact) return corrupt_data("the header is damaged (its checksum does not match)");
@@ -98,7 +101,7 @@ Status check_areas(const Header& header) {
                                     header.structure_offset, kHeaderSize));
   }
   if (header.structure_length > kMaxStructureLength) {
-    return corrupt_data(fmt::format("a structure of {} bytes; at most {} are possible",
+    return corrupt_data(fmt::format("the structure has {} bytes, but the limit is {}",
                                     header.structure_length, kMaxStructureLength));
   }
   const uint64_t structure_end = uint64_t{header.structure_offset} + header.structure_length;

@@ -1,7 +1,7 @@
-// The fixed header of an archive: 64 little-endian bytes in front of the structure.
+// The fixed header of an archive: 64 little-endian bytes before the structure.
 //
-// The first 16 bytes mean the same in every format version, and every header ends with a checksum
-// of the bytes before it, so that a damaged file can be distinguished from a newer one.
+// The first 16 bytes have the same meaning in every format version, and every header ends with a
+// checksum of the bytes before it, so that a damaged file can be distinguished from a newer one.
 #pragma once
 
 #include <array>
@@ -13,10 +13,10 @@
 
 namespace millrace::model {
 
-// A writer states the lowest version that has what the archive holds: version 1 has a graph,
-// version 2 may have a network in its place; in a graph of version 3, values may be quantised and
-// nodes have a precision of their own; in one of version 4, there are partitions of collectives; in
-// version 5, HW views may hold other integers than the graph.
+// The format versions. A writer states the lowest version that supports the contents: version 1 has
+// a graph; version 2 may have a network instead; in version 3, values may be quantised and nodes
+// may have their own precision; in version 4, there may be partitions of collectives; in version 5,
+// HW views may have other scales or zero points than the graph.
 inline constexpr uint32_t kGraphFormatVersion = 1;
 inline constexpr uint32_t kNetworkFormatVersion = 2;
 inline constexpr uint32_t kQuantisedFormatVersion = 3;
@@ -25,10 +25,10 @@ inline constexpr uint32_t kRequantisedFormatVersion = 5;
 inline constexpr uint32_t kFormatVersion = kRequantisedFormatVersion;  // the newest
 inline constexpr uint32_t kHeaderSize = 64;
 inline constexpr size_t kHeaderChecksumOffset = kHeaderSize - sizeof(uint64_t);
-// A cache line, and enough for every vector type, so that kernels can use the mapped weights
-// directly.
+// The size of a cache line, and of the largest vector type, so that kernels can use the weights
+// directly from the mapping.
 inline constexpr uint64_t kSegmentAlignment = 64;
-// FlatBuffers use 31-bit offsets, and their verifier accepts one byte less than that.
+// FlatBuffers have 31-bit offsets, and the verifier accepts only sizes below the largest of them.
 inline constexpr uint64_t kMaxStructureLength = 0x7ffffffe;
 
 // The directory form: DIR/kPartDirectory/{kStructureFile, kSegmentsFile}.
@@ -43,7 +43,7 @@ inline constexpr const char* kNpuPartPrefix = "vaiml_par_";
 inline constexpr const char* kCpuPartPrefix = "vaiml_cpu_subgraph_";
 inline constexpr const char* kCollectivePartPrefix = "vaiml_collective_";
 
-// A transfer that treats the file as text damages the byte with the high bit or the line ends.
+// As in PNG: a transfer in text mode corrupts the byte with the high bit, or the line ends.
 inline constexpr std::array<uint8_t, 8> kMagic = {0x89, 'R', 'A', 'I', '\r', '\n', 0x1a, '\n'};
 
 struct Header {
@@ -51,19 +51,19 @@ struct Header {
   uint32_t structure_offset = kHeaderSize;
   uint32_t structure_length = 0;
   uint64_t structure_checksum = 0;
-  uint64_t segments_offset = 0;  // 0: the segments are in a file of their own
+  uint64_t segments_offset = 0;  // 0: the segments are in a separate file
   uint64_t segments_length = 0;
-  uint64_t file_length = 0;  // of the file that starts with this header
+  uint64_t file_length = 0;  // length of the file that starts with this header
 
   bool segments_apart() const noexcept { return segments_offset == 0; }
 };
 
 std::array<std::byte, kHeaderSize> write_header(const Header& header) noexcept;
 
-// Reads and checks the header at the start of a file of `file_length` bytes, of which `start` holds
-// the first min(file_length, kForeignPrefix) or more. kCorruptData says what is wrong, and what the
-// file seems to be where its magic is not ours; kUnsupported for an intact header of a newer format
-// version.
+// Reads and checks the header of a file of `file_length` bytes. `start` has at least the first
+// min(file_length, kForeignPrefix) bytes. kCorruptData says what is wrong; without the archive
+// magic, it says what the file seems to be. kUnsupported for an intact header of a newer format
+// version, and for a NEFF.
 Result<Header> read_header(std::span<const std::byte> start, uint64_t file_length);
 
 }  // namespace millrace::model

@@ -1,3 +1,5 @@
+// First plans the whole layout (offsets, checksums, header), then emits it in order to a sink: a
+// file, two files of the directory form, or memory.
 #include "model/archive_writer.h"
 
 #include <fmt/format.h>
@@ -39,7 +41,7 @@ Result<Plan> plan_archive(const ArchiveContent& content, ArchiveForm form) {
   plan.segments = place_segments(content.segments);
   plan.structure = content.build_structure(plan.segments);
   if (plan.structure.size() > kMaxStructureLength) {
-    return unsupported(fmt::format("a structure of {} bytes; an archive can hold {}",
+    return unsupported(fmt::format("the structure has {} bytes, but the limit is {}",
                                    plan.structure.size(), kMaxStructureLength));
   }
   Header& header = plan.header;
@@ -94,7 +96,8 @@ Status write_file_form(const Plan& plan, const std::vector<Bytes>& segments,
   return output.commit();
 }
 
-// Writes it under `directory`. That and the directory of the first part exist already.
+// Writes a side file below `directory`. Requirement: `directory` and its subdirectory
+// kPartDirectory exist.
 Status write_side_file(const SideFile& file, std::string directory) {
   if (!file.directory.empty()) {
     directory += "/" + file.directory;

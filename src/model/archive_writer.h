@@ -1,10 +1,11 @@
-// Writes archives, in both forms. The caller builds the FlatBuffer; this adds header, segments,
-// offsets and checksums. The same content gives the same bytes.
+// Writes archives, in the file form and in the directory form. The caller builds the FlatBuffer;
+// these functions add header, segments, offsets and checksums. The output is deterministic: the
+// same contents give the same bytes.
 //
-// No incomplete archive is left behind: it is written under a temporary name beside the target and
-// renamed when complete. On failure the temporary file is removed and the target stays as it was.
-// Writing does not wait for the disk: a power failure may damage an archive just written, which its
-// checksums then reveal.
+// Writing is atomic: an archive is written beside its target under a temporary name and renamed
+// when it is complete. On failure the temporary file is removed and the target is unchanged. There
+// is no fsync: a power failure may damage an archive that was just written, which its checksums
+// reveal. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -20,24 +21,24 @@
 namespace millrace::model {
 
 struct SegmentInfo {
-  uint64_t offset = 0;  // from the start of the segment area, in both forms
+  uint64_t offset = 0;  // from the start of the segment area
   uint64_t length = 0;
   uint64_t checksum = 0;  // XXH3-64 of the bytes
 };
 
 enum class ArchiveForm { kFile, kDirectory };
 
-// A text file beside the archive itself, for human readers and tools.
+// A text file in the directory form, which describes the model to people and tools.
 struct SideFile {
-  std::string directory;  // the name of a part; empty for the directory of the archive itself
+  std::string directory;  // the name of a part; empty for the top-level directory
   std::string name;
   std::string text;
 };
 
-// The content of an archive: segments by reference (they must outlive the call), a function that
-// completes the FlatBuffer once the offsets of the segments are known, and one (it may be empty)
-// that returns the side files of the directory form. The version is the lowest that readers must
-// know.
+// The contents of an archive: the segments, which are borrowed during the call; a function that
+// builds the FlatBuffer once the offsets of the segments are known; a function, which may be empty,
+// that returns the side files of the directory form; and the lowest format version that readers
+// must support.
 struct ArchiveContent {
   std::vector<std::span<const std::byte>> segments;
   std::function<std::vector<uint8_t>(std::span<const SegmentInfo>)> build_structure;
@@ -45,13 +46,13 @@ struct ArchiveContent {
   uint32_t version = kGraphFormatVersion;
 };
 
-// Replaces a regular file (kFile), or an empty directory or an earlier archive in directory form
-// (kDirectory); anything else at `path` is refused with kInvalidArgument. kNotFound or kIoError
-// when the operating system refuses; kUnsupported when the structure is too large for a FlatBuffer.
+// Writes an archive to `path`. It may replace a regular file (kFile), or an empty directory or an
+// archive in directory form (kDirectory); anything else gives kInvalidArgument. kNotFound or
+// kIoError on failure of the system; kUnsupported when the structure is too large for a FlatBuffer.
 Status write_archive(const ArchiveContent& content, const std::string& path, ArchiveForm form);
-// Checks whether write_archive() could replace the file at `path`; call it before long work.
+// Checks that write_archive() may write to `path`. Programs call it before long work.
 Status check_archive_target(const std::string& path, ArchiveForm form);
-// The file form in memory; empty when the structure is too large for a FlatBuffer.
+// Returns the file form in memory; empty when the structure is too large for a FlatBuffer.
 std::vector<std::byte> archive_bytes(const ArchiveContent& content);
 
 }  // namespace millrace::model

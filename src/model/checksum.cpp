@@ -13,8 +13,9 @@ namespace {
 
 #ifdef MILLRACE_XXHASH_DISPATCH
 
-// Whether the library may choose the widest vectors, which nothing tells of MILLRACE_MAX_ISA. It
-// chooses at the first call, which no second thread may make meanwhile.
+// True if xxHash may choose the widest vectors: it does not know MILLRACE_MAX_ISA, so it may not
+// under a limit below AVX-512. It chooses at its first call, which is not thread-safe; the
+// initialisation of the static variable makes that call on one thread.
 bool may_choose_vectors() noexcept {
   static const bool may = [] {
     const Result<MaxIsa> most = max_isa();

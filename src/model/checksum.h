@@ -1,6 +1,6 @@
-// The checksums of archives: XXH3 with seed 0, by the widest vectors that the processor has and
-// MILLRACE_MAX_ISA allows, which does not change them. Weights are read by nothing else as often.
-// Thread-safe.
+// The checksums of archives: XXH3 with seed 0. They are computed with the widest vectors that the
+// processor has and MILLRACE_MAX_ISA allows, which does not change the result. Speed matters, since
+// no other code reads all weights as often. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,11 @@
 
 namespace millrace::model {
 
-// XXH3-64: of everything in an archive.
+// Returns the 64-bit XXH3, which protects all parts of an archive.
 uint64_t checksum_of(std::span<const std::byte> bytes) noexcept;
 
-// XXH3-128, the high and the low half: for what is taken to be the same where it is equal.
+// Returns the high and the low half of the 128-bit XXH3. It is used where equal checksums are taken
+// to mean equal bytes.
 std::pair<uint64_t, uint64_t> long_checksum_of(std::span<const std::byte> bytes) noexcept;
 
 }  // namespace millrace::model

@@ -14,7 +14,7 @@ using Place = std::pair<const std::byte*, size_t>;
 
 struct Stated {
   std::mutex mutex;
-  // Several archives may lie in the same memory.
+  // A multimap, since several archives may be opened from the same memory.
   std::multimap<Place, uint64_t> checksums;
 };
 
@@ -39,10 +39,10 @@ StatedChecksum::StatedChecksum(std::span<const std::byte> bytes, uint64_t checks
 StatedChecksum::StatedChecksum(StatedChecksum&& other) noexcept
     : bytes_(std::exchange(other.bytes_, {})) {}
 
-// Any of several entries for the same bytes: if their archives do not agree, one at least is
-// damaged, and is refused.
+// May erase the entry of another archive for the same bytes. If the two archives state different
+// checksums, at least one of them is damaged and is refused anyway.
 StatedChecksum::~StatedChecksum() {
-  // In a forked child another thread of the parent may have held the lock.
+  // In a forked child the mutex may be locked for ever, by a thread of the parent.
   if (bytes_.empty() || is_forked_child()) return;
   const std::lock_guard lock(stated().mutex);
   stated().checksums.erase(stated().checksums.find(place_of(bytes_)));

@@ -1,8 +1,9 @@
-// The checksums that the open archives of this process state for their segments, found by the
-// address of a segment. Code that has only its bytes can identify them without reading them.
+// A table of the checksums that the open archives of this process state for their segments, keyed
+// by address and size. Code that only has the bytes of a segment can identify them without reading
+// them.
 //
-// A stated checksum may be wrong until the archive is verified: if the bytes are damaged, it is
-// that of the original ones. Thread-safe.
+// A stated checksum is not verified: if the bytes are damaged, it is that of the original bytes.
+// Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,7 @@
 
 namespace millrace::model {
 
-// For as long as it lives, `bytes` are a segment with that checksum.
+// An entry of the table, which exists as long as this object.
 class StatedChecksum {
  public:
   StatedChecksum(std::span<const std::byte> bytes, uint64_t checksum);
@@ -24,7 +25,7 @@ class StatedChecksum {
   std::span<const std::byte> bytes_;
 };
 
-// Returns the checksum; none if `bytes` are not a whole segment of an open archive.
+// Returns the checksum; nullopt if `bytes` are not a whole segment of an open archive.
 std::optional<uint64_t> stated_checksum_of(std::span<const std::byte> bytes) noexcept;
 
 }  // namespace millrace::model

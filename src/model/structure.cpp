@@ -10,11 +10,12 @@
 namespace millrace::model {
 namespace {
 
-// The limits of the verifier. Tables nest five deep without subgraphs, and three deeper with each
-// of the 16 levels of subgraphs that a network may have.
+// The depth limit of the verifier. Tables are nested five deep without subgraphs, and three more
+// for each of the up to 16 levels of subgraphs of a network.
 constexpr uint32_t kMaxDepth = 64;
-// Every table takes at least 8 bytes (offset of the vtable, offset of the table itself), so a valid
-// structure stays below this limit; one that refers to the same table many times does not.
+// The limit of the verifier for the number of tables. Every table takes at least 8 bytes (the
+// offset of its vtable, and an offset that refers to it), so a valid structure is below the limit.
+// A malicious one that refers to the same table many times is not.
 uint32_t max_tables(size_t structure_length) {
   constexpr size_t kSmallestTable = 8;
   return static_cast<uint32_t>(structure_length / kSmallestTable + 1);
@@ -29,7 +30,7 @@ Status check_segment(uint32_t index, const format::Segment& segment, uint64_t ar
   }
   if (offset > area_length || segment.length() > area_length - offset) {
     return corrupt_data(
-        fmt::format("segment {} ({} bytes at {}) lies outside the {} bytes of segments", index,
+        fmt::format("segment {} ({} bytes at {}) is outside the segment area of {} bytes", index,
                     segment.length(), offset, area_length));
   }
   if (offset < previous_end) {
@@ -39,7 +40,8 @@ Status check_segment(uint32_t index, const format::Segment& segment, uint64_t ar
   return {};
 }
 
-// In ascending order, checking all checksums takes one pass over the file.
+// Checks all segments. They must be in ascending order, so that verifying all checksums reads the
+// file once, sequentially.
 Status check_segments(const format::Archive& root, uint64_t area_length) {
   const auto& segments = *root.segments();
   uint64_t previous_end = 0;

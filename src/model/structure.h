@@ -1,4 +1,4 @@
-// The checks of an archive's structure that need no knowledge of graphs.
+// The checks of an archive's structure that do not depend on the meaning of the graph.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +13,10 @@ namespace format {
 struct Archive;
 }
 
-// Compares the checksum, runs the FlatBuffers verifier, then checks that every segment lies in the
-// segment area of `header.segments_length` bytes, aligned, in ascending order and without overlap.
-// The result points into `bytes`, which are exactly the structure, aligned to 8. kCorruptData with
-// the reason.
+// Verifies the checksum, runs the FlatBuffers verifier, and checks that the segments are within the
+// segment area of `header.segments_length` bytes, aligned, in ascending order and disjoint. The
+// result points into `bytes`. Requirement: `bytes` are exactly the structure, aligned to 8.
+// kCorruptData, with the reason.
 Result<const format::Archive*> verify_structure(std::span<const std::byte> bytes,
                                                 const Header& header);
 

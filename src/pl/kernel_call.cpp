@@ -19,8 +19,8 @@ uint64_t low_bytes(uint64_t value, size_t bytes) {
 Result<KernelCall> KernelCall::make(const millrace_pl_kernel& kernel,
                                     std::span<const uint64_t> values) {
   if (values.size() != kernel.argument_count)
-    return invalid_argument(fmt::format("kernel {} takes {} arguments, and got {}", kernel.name,
-                                        kernel.argument_count, values.size()));
+    return invalid_argument(fmt::format("kernel {} takes {} arguments, but {} were passed",
+                                        kernel.name, kernel.argument_count, values.size()));
   KernelCall call(kernel);
   for (size_t i = 0; i < values.size(); ++i)
     MILLRACE_RETURN_IF_ERROR(call.add(kernel.arguments[i], values[i]));
@@ -37,9 +37,9 @@ Status KernelCall::add(const millrace_pl_argument_info& info, uint64_t value) {
     return invalid_argument(
         fmt::format("kernel {}: argument \"{}\": {}", kernel_->name, info.name, what));
   };
-  if (!buffer) return wrong(fmt::format("the device address {:#x} lies in no live memory", value));
+  if (!buffer) return wrong(fmt::format("the device address {:#x} is in no live memory", value));
   if (info.kind == MILLRACE_PL_OUTPUT_BUFFER && !buffer.writable())
-    return wrong("the memory can only be read");
+    return wrong("the memory is read-only");
   const size_t offset = value - buffer.device_address();
   arguments_.push_back({buffer.data() + offset, buffer.size() - offset, value});
   const bool is_written = info.kind == MILLRACE_PL_OUTPUT_BUFFER;
@@ -48,7 +48,8 @@ Status KernelCall::add(const millrace_pl_argument_info& info, uint64_t value) {
   return {};
 }
 
-// Calls the kernel within the accesses to its buffers from number `first` on.
+// Calls the kernel while host access to the buffers from index `first` on is held. Recursive: each
+// level holds the access to one buffer.
 Status KernelCall::run_within(size_t first) const {
   if (first == memory_.size()) return call_kernel();
   return memory::with_access(memory_[first].buffer.host_access(), memory_[first].access,
@@ -61,7 +62,7 @@ Status KernelCall::call_kernel() const {
   reason.back() = '\0';
   return {StatusCode::kDeviceFailed,
           fmt::format("kernel {} failed: {}", kernel_->name,
-                      reason.front() == '\0' ? "no reason" : reason.data())};
+                      reason.front() == '\0' ? "no reason given" : reason.data())};
 }
 
 }  // namespace millrace::pl

@@ -1,4 +1,6 @@
-// KernelCall: a software kernel with its arguments, which are checked and keep their memory alive.
+// KernelCall: a call of a software kernel, a function that stands for a kernel in programmable
+// logic, with its checked arguments. It keeps the memory of buffer arguments alive. Immutable after
+// make().
 #pragma once
 
 #include <cstdint>
@@ -14,14 +16,14 @@ namespace millrace::pl {
 
 class KernelCall {
  public:
-  // `values` has one entry per argument: the value of a scalar in its low bytes, and the device
+  // `values` has one entry per argument: the value of a scalar in the low bytes, or the device
   // address of a buffer. kInvalidArgument, with the reason, for a wrong number of arguments, an
-  // address in no live memory, and an output in memory that can only be read.
+  // address that is in no live memory, and an output buffer in read-only memory.
   static Result<KernelCall> make(const millrace_pl_kernel& kernel,
                                  std::span<const uint64_t> values);
 
-  // Runs the kernel to its end. kDeviceFailed, with the kernel's reason, when it fails; kIoError
-  // when the file behind a buffer was truncated.
+  // Runs the kernel on the calling thread, and blocks until it has ended. kDeviceFailed, with the
+  // kernel's reason, when it fails; kIoError when the file behind a buffer was truncated.
   Status run() const { return run_within(0); }
 
  private:
@@ -37,7 +39,7 @@ class KernelCall {
 
   const millrace_pl_kernel* kernel_;
   std::vector<millrace_pl_argument> arguments_;
-  std::vector<Memory> memory_;  // of the arguments that are buffers
+  std::vector<Memory> memory_;  // the memory of buffer arguments
 };
 
 }  // namespace millrace::pl

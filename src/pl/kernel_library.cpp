@@ -25,7 +25,7 @@ struct Libraries {
 };
 
 Libraries& libraries() {
-  // Never destroyed: a kernel may be looked up while the process exits.
+  // Never destroyed, since a kernel may be looked up while the process exits.
   static Libraries* made = new Libraries;
   return *made;
 }
@@ -49,15 +49,17 @@ Status check(const millrace_pl_kernel& kernel, const std::string& path) {
 Result<const millrace_pl_kernel_list*> open_locked(const std::string& path) {
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr)
-    return unsupported(fmt::format("the library of kernels cannot be loaded: {}",
+    return unsupported(fmt::format("the kernel library cannot be loaded: {}",
                                    dlerror()));  // NOLINT(concurrency-mt-unsafe): locked
   const auto function = reinterpret_cast<decltype(&millrace_pl_kernels)>(dlsym(library, kSymbol));
   const millrace_pl_kernel_list* list = function == nullptr ? nullptr : function();
   if (list == nullptr || (list->count > 0 && list->kernels == nullptr))
-    return unsupported(fmt::format("{} is no library of kernels: it has no {}", path, kSymbol));
+    return unsupported(
+        fmt::format("{} is not a kernel library: it has no valid {}", path, kSymbol));
   if (list->version != MILLRACE_PL_KERNELS_VERSION)
-    return unsupported(fmt::format("{} was made for version {} of kernels, and this is version {}",
-                                   path, list->version, MILLRACE_PL_KERNELS_VERSION));
+    return unsupported(
+        fmt::format("{} was built for version {} of the kernel interface, but this is version {}",
+                    path, list->version, MILLRACE_PL_KERNELS_VERSION));
   for (const millrace_pl_kernel& kernel : std::span(list->kernels, list->count))
     MILLRACE_RETURN_IF_ERROR(check(kernel, path));
   return list;
@@ -85,7 +87,7 @@ Result<std::vector<const millrace_pl_kernel*>> list_kernels(const std::string& l
   std::vector<const millrace_pl_kernel*> kernels = {&kPassThrough};
   const std::string path = library.empty() ? std::string(environment_variable(kVariable)) : library;
   if (path.empty()) return kernels;
-  // A path that the program itself passes is its own choice, and is not checked.
+  // Only a path from the environment is checked: one that the program passes is its own decision.
   if (library.empty()) MILLRACE_RETURN_IF_ERROR(check_trusted_path(path).with_context(kVariable));
   MILLRACE_ASSIGN_OR_RETURN(const millrace_pl_kernel_list* list, open_library(path));
   for (const millrace_pl_kernel& kernel : std::span(list->kernels, list->count))
@@ -103,8 +105,8 @@ Result<const millrace_pl_kernel*> find_kernel(const std::string& name, const std
     known += fmt::format(" {}", kernel->name);
   }
   return Status(StatusCode::kNotFound,
-                fmt::format("there is no software kernel \"{}\"; there are:{}. {} names a library "
-                            "with others",
+                fmt::format("there is no software kernel \"{}\"; there are:{}. {} may name a "
+                            "library with others",
                             wanted, known, kVariable));
 }
 

@@ -1,5 +1,6 @@
-// Finds software kernels by name: the one that is built in, then those of a shared library
-// (millrace/pl_kernel.h). Thread-safe.
+// Looks up software kernels by name: first the built-in one, then those of a shared library, which
+// exports the function millrace_pl_kernels (millrace/pl_kernel.h). A library is loaded at the first
+// look-up and never unloaded. Thread-safe.
 #pragma once
 
 #include <string>
@@ -10,13 +11,14 @@
 
 namespace millrace::pl {
 
-// The kernel `name`, which may be followed by its compute units as in "scale:{scale_1}". `library`
-// is a path; when it is empty, the environment variable MILLRACE_PL_KERNELS names the library, if
-// any. kNotFound, with the names that there are; kUnsupported where the library cannot be used.
+// Returns the kernel `name`, which may be followed by compute units as in "scale:{scale_1}".
+// `library` is a path; if it is empty, the environment variable MILLRACE_PL_KERNELS may name the
+// library. kNotFound, with the names of the known kernels; kUnsupported when the library cannot be
+// loaded or is not valid.
 Result<const millrace_pl_kernel*> find_kernel(const std::string& name,
                                               const std::string& library = {});
 
-// All kernels of the same places. Fails as find_kernel does.
+// Returns the built-in kernel and all kernels of the library. Fails as find_kernel() does.
 Result<std::vector<const millrace_pl_kernel*>> list_kernels(const std::string& library = {});
 
 }  // namespace millrace::pl

@@ -9,7 +9,8 @@
 
 namespace millrace::pl {
 
-// Programs pass the largest number for as long as it takes; as nanoseconds it would overflow.
+// The longest wait. Programs pass the largest number to mean no limit, which would overflow as
+// nanoseconds.
 constexpr std::chrono::hours kLongestWait{24 * 365};
 
 Result<std::shared_ptr<KernelRun>> KernelRun::start(KernelCall call) {
@@ -22,7 +23,7 @@ Result<std::shared_ptr<KernelRun>> KernelRun::start(KernelCall call) {
 KernelRun::~KernelRun() {
   if (!thread_.joinable()) return;
   const CancellationOff whole;
-  // The thread is in the parent only.
+  // In a forked child the thread does not exist.
   if (is_forked_child())
     thread_.detach();
   else

@@ -1,4 +1,4 @@
-// KernelRun: one run of a software kernel, on a thread of its own. Thread-safe.
+// KernelRun: an asynchronous run of a software kernel, on a dedicated thread. Thread-safe.
 #pragma once
 
 #include <chrono>
@@ -15,15 +15,15 @@ namespace millrace::pl {
 
 class KernelRun {
  public:
-  // Starts the kernel and returns. Fails when the system refuses a thread.
+  // Starts the kernel and returns. Fails when no thread can be started.
   static Result<std::shared_ptr<KernelRun>> start(KernelCall call);
-  // Waits for the kernel's end: a kernel cannot be stopped.
+  // Blocks until the kernel has ended, since it cannot be stopped.
   ~KernelRun();
   KernelRun(const KernelRun&) = delete;
   KernelRun& operator=(const KernelRun&) = delete;
 
-  // How the kernel ended; nothing when it has not ended within the timeout. Without a timeout,
-  // waits for as long as it takes.
+  // Blocks until the kernel has ended, or the timeout has passed. Returns the result of the kernel;
+  // nullopt on timeout. Without a timeout there is no limit.
   std::optional<Status> wait(std::optional<std::chrono::milliseconds> timeout);
 
  private:

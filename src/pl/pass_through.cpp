@@ -15,7 +15,7 @@ int copy_words(const millrace_pl_argument* arguments, char* reason, size_t reaso
   const uint64_t bytes = (arguments[kWords].value & UINT32_MAX) * kWordBytes;
   for (const Argument each : {kIn, kOut}) {
     if (arguments[each].bytes >= bytes) continue;
-    const auto end = fmt::format_to_n(reason, reason_bytes - 1, "\"{}\" has {} bytes of {}",
+    const auto end = fmt::format_to_n(reason, reason_bytes - 1, "\"{}\" has {} bytes, but needs {}",
                                       each == kIn ? "in" : "out", arguments[each].bytes, bytes);
     *end.out = '\0';
     return 1;

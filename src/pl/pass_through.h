@@ -1,4 +1,4 @@
-// The kernel that is built in: pass_through(in, out, words) copies 32-bit words.
+// The built-in kernel pass_through(in, out, words), which copies `words` 32-bit words.
 #pragma once
 
 #include "millrace/pl_kernel.h"

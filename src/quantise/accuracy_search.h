@@ -1,8 +1,8 @@
-// The search for the layers that must keep a higher precision, so that a network computes its
-// outputs as exactly as is wanted.
+// Searches for the layers to keep in a higher precision so that the outputs of a model meet an
+// accuracy target: a bisection over the length of a prefix of layers ranked by sensitivity.
 //
-// It knows neither precisions nor networks: a layer is a number of the caller's, and the caller
-// compiles and measures. Any thread may call it.
+// It is independent of models and precisions: a layer is an index that the caller defines, and the
+// caller compiles and measures. Thread-safe if `measure` is.
 #pragma once
 
 #include <cstdint>
@@ -14,25 +14,24 @@
 
 namespace millrace::quantise {
 
-// Compiles with these layers, and no others, in the higher precision, runs the program, and returns
-// the error of its outputs, 0 for none. They come in no particular order. A NaN is worse than any
-// number.
+// Compiles the model with exactly these layers in the higher precision, runs it, and returns the
+// error of its outputs; 0 means none. A NaN counts as a target that does not hold.
 using MeasureError = std::function<Result<double>(std::span<const uint32_t> kept)>;
 
 struct KeptLayers {
-  std::vector<uint32_t> layers;  // in the higher precision, worst first
-  double error = 0;              // measured with exactly these
+  std::vector<uint32_t> layers;  // in the higher precision: the first of `ranked`, in its order
+  double error = 0;              // measured with exactly these layers
   bool target_holds = false;
 };
 
-// Keeps as few of the first `ranked` layers as make the error at most `target`. `ranked` has each
-// candidate once, the one whose precision hurts most first; the layers that it does not list are
-// never kept. Where even all of them do not reach the target, all are kept and target_holds is
-// false.
+// Finds the least number of leading layers of `ranked` with which the error is at most `target`.
+// `ranked` has each candidate once, in descending order of the loss that its lower precision
+// causes; layers that it does not list are never kept. If the target is missed even with all
+// candidates, all are kept and target_holds is false.
 //
-// Measures about log2(ranked.size()) + 2 times: the number of layers is found by bisection, as if
-// the error fell with each layer that is kept. Where it does not, more layers may be kept than
-// needed; but what is returned was measured. Fails as soon as `measure` fails.
+// Measures about log2(ranked.size()) + 2 times. The bisection assumes that the error falls with
+// each further layer that is kept. If it does not, more layers than needed may be kept, but the
+// error of the result was measured. Fails as soon as `measure` fails.
 Result<KeptLayers> keep_worst(std::span<const uint32_t> ranked, double target,
                               const MeasureError& measure);
 

@@ -1,3 +1,5 @@
+// Class Mixer holds the state of one call of mix_precisions(). To rank the layers, it assembles the
+// FP32 graph once for each group of layers, with these in BF16, and runs it on a few samples.
 #include "quantise/mix_precisions.h"
 
 #include <fmt/format.h>
@@ -26,8 +28,9 @@ using graph::CompiledModel;
 using graph::Graph;
 using graph::Node;
 
-// Each layer that is measured takes a program of its own: so many samples are enough to rank them,
-// and of a model with more layers, neighbours are measured together.
+// Limits for the ranking of layers, which assembles and runs one program per group of layers. The
+// samples are evenly spaced over those given. A model of more layers than this number of groups has
+// several consecutive layers in a group.
 constexpr size_t kRankingSamples = 4;
 constexpr size_t kMeasuredParts = 128;
 
@@ -37,7 +40,7 @@ bool is_layer(const Graph& graph, const Node& node) {
          !lowering::only_moves(node.op);
 }
 
-// Part `index` of `count` parts of about equal size.
+// Returns part `index` of `count` consecutive parts, whose sizes differ by at most one.
 template <class T>
 std::span<const T> part_of(std::span<const T> all, size_t index, size_t count) {
   const size_t first = index * all.size() / count, end = (index + 1) * all.size() / count;
@@ -67,20 +70,21 @@ class Mixer {
     if (options_.on_step) options_.on_step(part);
   }
 
-  // Calibrates the inputs only, which refuses samples with elements that are not numbers.
+  // Calibrates the inputs only, which refuses samples with a NaN or an infinity.
   Status check_samples() const {
     std::vector<bool> inputs(model_.graph.values.size());
     for (const graph::ValueId id : model_.graph.inputs) inputs[id] = true;
     return calibrate(model_, samples_, inputs).status();
   }
 
-  // Without BF16, the program would be measured in FP32, and found to lose nothing.
+  // Fails if no step computed in BF16: the program would have been measured in FP32, and the
+  // measurement would show no loss.
   Status check_bf16() const {
     if (run_.in_bf16) return {};
     return unsupported(
-        fmt::format("nothing in {} is computed in BF16 here{}{}: there is no accuracy to measure; "
-                    "compile it on a processor with AVX512_BF16, or with --precision bf16 and "
-                    "--full-precision",
+        fmt::format("no operator of {} computes in BF16 on this processor{}{}: there is no "
+                    "accuracy to measure; compile the model on a processor with AVX512_BF16, or "
+                    "choose precisions with --precision bf16 and --full-precision",
                     model_.name, run_.note.empty() ? "" : ", ", run_.note));
   }
 
@@ -101,7 +105,8 @@ class Mixer {
     nodes_.push_back(node);
   }
 
-  // The graph in which these layers are of FP32, or all others are.
+  // Returns the graph in which exactly these layers compute in FP32 (`are_exact`), or exactly the
+  // other layers do.
   Graph graph_with(std::span<const uint32_t> layers, bool are_exact) const {
     std::vector<bool> exact(model_.graph.nodes.size());
     for (const size_t node : nodes_) exact[node] = !are_exact;
@@ -109,7 +114,8 @@ class Mixer {
     return with_full_precision(model_.graph, exact);
   }
 
-  // Measures the error of the BF16 program with these layers in FP32, which result_ then holds.
+  // Builds the BF16 model with these layers in FP32 in result_, runs it on the samples, and returns
+  // the error of its outputs.
   Result<double> measure(std::span<const uint32_t> kept) {
     result_.explicit_graph = graph_with(kept, true);
     MILLRACE_ASSIGN_OR_RETURN(result_.model, options_.finish(result_.explicit_graph));
@@ -130,7 +136,7 @@ class Mixer {
                                          }));
     for (const uint32_t layer : kept.layers) result_.layers[layer].kept = graph::Precision::kFp32;
     result_.target_holds = kept.target_holds;
-    return measure(kept.layers).status();  // the search may have tried another choice since
+    return measure(kept.layers).status();  // the last choice measured may be another one
   }
 
   Status measure_layers() {
@@ -151,7 +157,7 @@ class Mixer {
     return {};
   }
 
-  // Measures the loss with these layers in BF16, and no others.
+  // Measures the SNR of the outputs with these layers in BF16 and all others in FP32.
   Status measure_alone(std::span<const uint32_t> layers, std::span<const Sample> samples,
                        const OutputValues& exact) {
     lowering::LoweringOptions lowering;
@@ -164,7 +170,7 @@ class Mixer {
     return {};
   }
 
-  // The one that loses most first; what is no number has lost everything.
+  // Returns the layers in ascending order of their own SNR; NaN counts as the lowest.
   std::vector<uint32_t> ranked_layers() const {
     std::vector<uint32_t> ranked(nodes_.size());
     std::iota(ranked.begin(), ranked.end(), 0U);
@@ -191,9 +197,9 @@ class Mixer {
   const CompiledModel& model_;  // FP32
   std::span<const Sample> samples_;
   const MixOptions& options_;
-  OutputRun exact_, run_;  // of both programs
+  OutputRun exact_, run_;  // of the FP32 program, and of the one in result_
   QuantisedModel result_;
-  std::vector<size_t> nodes_;  // by layer of result_
+  std::vector<size_t> nodes_;  // by layer of result_: the index of its node
 };
 
 }  // namespace

@@ -1,5 +1,9 @@
-// Mixed precision: a floating point model and samples of what it is used for in, a BF16 model out
-// in which the layers that would lose too much compute in FP32.
+// Mixed precision: mix_precisions() takes a floating point model and samples of its typical inputs,
+// and returns a BF16 model in which the layers that lose too much accuracy compute in FP32.
+//
+// It is a search by layer sensitivity: each layer is ranked by the SNR of the outputs when it alone
+// computes in BF16, and the layers with the lowest SNR are kept in FP32, as few as the accuracy
+// target allows (accuracy_search.h).
 #pragma once
 
 #include <functional>
@@ -13,24 +17,24 @@
 namespace millrace::quantise {
 
 struct MixOptions {
-  // OutputAgreement::error() is to be at most this on the samples.
+  // The greatest OutputAgreement::error() that is accepted on the samples.
   double accuracy_target = 0;
-  // Makes a BF16 model of the graph, whose nodes of FP32 say so.
+  // Compiles a graph to a BF16 model. The graph's nodes that compute in FP32 are marked.
   std::function<Result<graph::CompiledModel>(graph::Graph graph)> finish;
-  // Called when a part of the work begins, for progress; may be empty.
+  // Called with the name of each step of the work when it begins, for progress; may be empty.
   std::function<void(std::string_view part)> on_step = {};
 };
 
-// Layers are the nodes on the NPU that compute floating point numbers. Where BF16 alone misses the
-// target, each of them is measured: LayerAccount::own_snr_db is that of the outputs when it alone
-// computes in BF16. With that, those that hurt most are kept in FP32. Where BF16 is good enough,
-// own_snr_db is NaN.
+// The layers are the nodes of NPU partitions with a FLOAT32 result, except those that only move
+// elements. If the model meets the target with all layers in BF16, none is measured by itself and
+// LayerAccount::own_snr_db is NaN. Otherwise it is the SNR of the outputs when this layer alone
+// computes in BF16; in a model of more than 128 layers, neighbours are measured together.
 //
-// Requirement: `model` is static, of precision FP32, and of one frame; options.finish is there.
+// Requirement: `model` is static, of precision FP32 and of one frame, and options.finish is set.
 //
-// kInvalidArgument: no samples, one that does not fit the inputs, or a NaN or an infinity in one;
-// kUnsupported: nothing of the model computes in BF16 on this processor, so that there is nothing
-// to measure; otherwise as options.finish or the device fails.
+// kInvalidArgument: there are no samples, a sample does not fit the inputs, or it has a NaN or an
+// infinity; kUnsupported: nothing in the model computes in BF16 on this processor, so that there is
+// nothing to measure. Other errors are those of options.finish and of the device.
 Result<QuantisedModel> mix_precisions(const graph::CompiledModel& model,
                                       std::span<const Sample> samples, const MixOptions& options);
 

@@ -1,3 +1,5 @@
+// Class Quantiser holds the state of one call of quantise(): each step of the method that the
+// header lists is one of its functions, in this order.
 #include "quantise/quantise.h"
 
 #include <fmt/format.h>
@@ -62,7 +64,8 @@ class Quantiser {
     return select_nodes(model_.graph, {options_.keep, kept, options_.quantise_outputs});
   }
 
-  // Keeps the statistics, of the graph with equal channels where that is wanted.
+  // Fills calibration_. If channels are equalised, this changes the graph and its constants, so
+  // `selection` is made anew and the equalised graph is calibrated.
   Status calibrate_on(Selection& selection) {
     begin("calibrating");
     MILLRACE_ASSIGN_OR_RETURN(calibration_, calibrate(model_, samples_, selection.values));
@@ -71,7 +74,7 @@ class Quantiser {
     if (equalise(graph, calibration_) == 0) return {};
     begin("equalising channels");
     model_.graph = std::move(graph);
-    MILLRACE_ASSIGN_OR_RETURN(selection, select({}));  // of a graph with more constants
+    MILLRACE_ASSIGN_OR_RETURN(selection, select({}));  // equalise() has added constants
     MILLRACE_ASSIGN_OR_RETURN(calibration_, calibrate(model_, samples_, selection.values));
     return {};
   }
@@ -89,8 +92,8 @@ class Quantiser {
     for (ValueId id = 0; id < selection.values.size(); ++id)
       if (selection.values[id] && calibration_[id]->histogram().limit() == 0)
         result_.warnings.push_back(fmt::format(
-            "'{}' was zero in all samples: nothing is known of its range, and whatever it is later "
-            "saturates",
+            "'{}' was zero in all samples, so its range is unknown: any other value of it will "
+            "saturate",
             model_.graph.values[id].name));
   }
 
@@ -122,7 +125,7 @@ class Quantiser {
     nodes_.push_back(probe.node);
   }
 
-  // The layers that are nodes, the one that loses most first.
+  // Returns the layers that are nodes, in ascending order of their own SNR.
   std::vector<uint32_t> ranked_layers() const {
     std::vector<uint32_t> ranked;
     for (uint32_t i = 0; i < nodes_.size(); ++i)
@@ -131,8 +134,8 @@ class Quantiser {
     return ranked;
   }
 
-  // The model with these layers in floating point, those of `fp32` in FP32 and the others in BF16,
-  // in result_.
+  // Builds the model in result_, with the layers `kept` in floating point: those also in `fp32` in
+  // FP32, the others in BF16.
   Status build(std::span<const uint32_t> kept, std::span<const uint32_t> fp32) {
     std::vector<bool> kept_nodes(model_.graph.nodes.size());
     for (const uint32_t layer : kept) kept_nodes[*nodes_[layer]] = true;
@@ -148,6 +151,7 @@ class Quantiser {
     return {};
   }
 
+  // Builds the model as build() does, runs it on the samples, and returns the error of its outputs.
   Result<double> measure(std::span<const uint32_t> kept, std::span<const uint32_t> fp32) {
     MILLRACE_RETURN_IF_ERROR(build(kept, fp32));
     MILLRACE_ASSIGN_OR_RETURN(run_, run_outputs(result_.model, samples_));
@@ -155,6 +159,9 @@ class Quantiser {
     return result_.outputs.error();
   }
 
+  // Builds the final model. If full quantisation misses the accuracy target, two searches follow:
+  // the first finds the layers to keep with all kept layers in FP32, the second the kept layers
+  // that need FP32 while the others compute in BF16.
   Status choose_precisions() {
     begin("measuring the outputs");
     MILLRACE_ASSIGN_OR_RETURN(exact_, run_outputs(model_, samples_));
@@ -175,10 +182,10 @@ class Quantiser {
     }
     for (const uint32_t layer : kept.layers) result_.layers[layer].kept = graph::Precision::kBf16;
     for (const uint32_t layer : fp32) result_.layers[layer].kept = graph::Precision::kFp32;
-    return measure(kept.layers, fp32).status();  // the search may have tried another choice since
+    return measure(kept.layers, fp32).status();  // the last choice measured may be another one
   }
 
-  // Returns the kept layers that need FP32. All of them together hold the target in FP32.
+  // Returns the kept layers that need FP32. Requirement: the target holds with all of them in FP32.
   Result<std::vector<uint32_t>> layers_for_fp32(const std::vector<uint32_t>& kept) {
     begin("trying BF16 for the layers in floating point");
     MILLRACE_ASSIGN_OR_RETURN(const double error, measure(kept, {}));
@@ -202,13 +209,13 @@ class Quantiser {
     return {};
   }
 
-  CompiledModel model_;  // floating point
+  CompiledModel model_;  // in floating point; calibrate_on() may equalise its graph
   std::span<const Sample> samples_;
   const QuantiseOptions& options_;
   Calibration calibration_;
-  OutputRun exact_, run_;  // of both programs
+  OutputRun exact_, run_;  // of the floating point program, and of the one in result_
   QuantisedModel result_;
-  // The value of each layer of result_, and its node if it has one.
+  // By layer of result_: its value, and the index of its node unless it is an input.
   std::vector<ValueId> values_;
   std::vector<std::optional<size_t>> nodes_;
 };

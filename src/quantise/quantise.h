@@ -1,5 +1,15 @@
-// Post-training quantisation: a floating point model and samples of what it is used for in, a model
-// on eight-bit integers out, and an account of what that cost.
+// Post-training quantisation (PTQ) to INT8: quantise() takes a floating point model and samples of
+// its typical inputs, and returns a model that computes on eight-bit integers, with a report on the
+// accuracy that each layer loses.
+//
+// The steps: select the nodes to quantise, calibrate value ranges on the samples, equalise channels
+// (equalise.h), choose a scale and a zero point for each value, quantise the weights with bias
+// correction (weights.h), and insert pairs of Requantise (insert_requantise.h). With an accuracy
+// target, the layers with the lowest SNR are kept in BF16 or FP32 until the target holds
+// (accuracy_search.h).
+//
+// Models are compiled, loaded on the CPU device and run within the call. Callbacks of the options
+// run on the calling thread.
 #pragma once
 
 #include <functional>
@@ -24,58 +34,62 @@ struct QuantiseOptions {
   RangeMethod method = RangeMethod::kPercentile;
   lowering::CpuOperators keep = {};  // operators and nodes that stay floating point, by name
   bool quantise_outputs = false;     // see SelectionOptions
-  bool power_of_two_scales = false;  // of inputs and outputs, which are INT8 then, as the board's
-  bool equalise = true;              // channels between convolutions
-  bool correct_bias = true;          // for the mean of what rounding the weights changes
-  // Layers stay floating point, those that lose most first, until OutputAgreement::error() is at
-  // most this on the samples: in BF16 where the processor has it and the target still holds, in
-  // FP32 otherwise.
+  bool power_of_two_scales = false;  // inputs and outputs are INT8 with a power of two as scale
+  bool equalise = true;              // equalises channels between convolutions (equalise.h)
+  bool correct_bias = true;          // corrects biases for the mean error of rounded weights
+  // Layers are kept in floating point, those with the lowest SNR first, until
+  // OutputAgreement::error() is at most this on the samples. A kept layer computes in BF16 if the
+  // device does that and the target still holds, and in FP32 otherwise.
   std::optional<double> accuracy_target = {};
-  // Makes an FP32 model of the graph in which the quantisation is explicit (insert_requantise.h),
-  // and the precision of layers that compute in BF16.
+  // Compiles a graph to an FP32 model. The graph has explicit quantisation (insert_requantise.h),
+  // and its nodes that compute in BF16 are marked.
   std::function<Result<graph::CompiledModel>(graph::Graph graph)> finish;
-  // Called when a part of the work begins, for progress; may be empty.
+  // Called with the name of each step of the work when it begins, for progress; may be empty.
   std::function<void(std::string_view part)> on_step = {};
 };
 
-// The outcome for one layer: a node that could be quantised, or an input.
+// The outcome for one layer: a node that was selected for quantisation, or an input that is stored
+// as integers. In results of mix_precisions(), a layer is a node that computes in floating point.
 struct LayerAccount {
   std::string name;           // of the node, or the input
   std::string operator_name;  // "Conv"; "Input"
-  double own_snr_db = 0;      // of the loss of this layer alone, for exact operands
-  // The loss of all layers up to this one together, if the program shows its result.
+  double own_snr_db = 0;      // SNR of this layer alone, given exact operands
+  // Agreement of its result with the exact one, with the loss of all layers before it; empty if
+  // the compiled program has no such value.
   std::optional<double> snr_db, cosine;
-  // The least time of its node in each program; none where there is no node of that name.
+  // The least time of its node in each program, in ms; empty if there is no node of that name.
   std::optional<double> ms_before, ms_after;
-  std::optional<graph::Precision> kept;  // what it computes in for the sake of the accuracy
-  // The form of its result, if that is stored as integers.
+  std::optional<graph::Precision> kept;  // precision in which it is kept for the accuracy target
+  // The quantised encoding of its result, if that is stored as integers.
   Range range;
   float scale = 0;
   int32_t zero_point = 0;
-  Histogram values;  // of the exact result; empty where it is not stored as integers
+  Histogram values;  // of the exact result; empty if that is not stored as integers
 };
 
 struct QuantisedModel {
   graph::CompiledModel model;
-  graph::Graph explicit_graph;       // the floating point graph with the pairs of Requantise
+  graph::Graph explicit_graph;       // the graph before it was compiled by options.finish
   std::vector<LayerAccount> layers;  // in the order of the graph, inputs first
   OutputAgreement outputs;
-  double ms_before = 0, ms_after = 0;     // the least times of all steps of a run together
-  std::optional<double> ms_without_kept;  // where layers are kept: that with none
+  double ms_before = 0, ms_after = 0;     // sums of the least times of all steps of a job, in ms
+  std::optional<double> ms_without_kept;  // ms_after without kept layers, if the target needs some
   std::vector<std::string> warnings;      // each a sentence for the user
-  bool target_holds = true;               // false: not even with all layers in floating point
+  bool target_holds = true;               // false: missed even with all layers in floating point
 };
 
-// Adds what both programs have come to for one layer: times, and the difference of its results
-// where the second shows them.
+// Adds the times of one layer in both programs and, if `difference` has a value, how well its
+// results agree.
 void add_comparison(LayerAccount& layer, const OutputRun& before, const OutputRun& after,
                     const std::optional<Difference>& difference);
 
-// Requirement: `model` is static, of precision FP32, and of one frame; options.finish is there.
+// Quantises `model`. Requirement: it is static, of precision FP32 and of one frame, and
+// options.finish is set.
 //
-// kInvalidArgument: no samples, one that does not fit the inputs, a NaN or an infinity in a sample
-// or in a value that is to be quantised (naming both), options.keep names nothing in the model, or
-// there is nothing to quantise; otherwise as options.finish or the device fails.
+// kInvalidArgument: there are no samples, a sample does not fit the inputs, a sample or a value to
+// be quantised has a NaN or an infinity (the message names both), options.keep has a name that
+// matches nothing in the model, or there is nothing to quantise. Other errors are those of
+// options.finish and of the device.
 Result<QuantisedModel> quantise(const graph::CompiledModel& model, std::span<const Sample> samples,
                                 const QuantiseOptions& options);
 

@@ -9,7 +9,7 @@
 namespace millrace::quantise {
 namespace {
 
-// Whether all elements, of `size` bytes each, are the same.
+// Whether all elements, of `size` bytes each, are equal: the tensor equals itself shifted by one.
 bool is_constant(const std::vector<std::byte>& tensor, size_t size) {
   return std::equal(tensor.begin() + static_cast<ptrdiff_t>(std::min(size, tensor.size())),
                     tensor.end(), tensor.begin());
@@ -29,17 +29,17 @@ std::vector<std::string> sample_warnings(const graph::CompiledModel& model,
   std::vector<std::string> warnings;
   if (samples.size() == 1)
     warnings.emplace_back(
-        "calibrated on one sample: ranges that others need are not known; give some dozens that "
-        "are typical");
+        "calibrated on one sample, which does not show the ranges of other inputs: use several "
+        "dozen typical samples");
   else if (std::ranges::all_of(
                samples, [&](const Sample& sample) { return sample.inputs == samples[0].inputs; }))
     warnings.push_back(
-        fmt::format("all {} samples are the same, which is as good as one", samples.size()));
+        fmt::format("all {} samples are identical, which is no better than one", samples.size()));
   for (size_t i = 0; i < model.inputs.size(); ++i)
     if (is_constant_in_all(model.inputs[i].cpu, samples, i))
       warnings.push_back(
-          fmt::format("all elements of input '{}' are the same in each sample: they are no data "
-                      "that the model is made for",
+          fmt::format("all elements of input '{}' are equal in every sample: these are not typical "
+                      "inputs of the model",
                       model.inputs[i].cpu.name));
   return warnings;
 }

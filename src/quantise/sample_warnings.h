@@ -1,4 +1,4 @@
-// Warnings about samples of calibration that are suspicious.
+// Warns of calibration samples that look like a mistake.
 #pragma once
 
 #include <span>
@@ -10,8 +10,8 @@
 
 namespace millrace::quantise {
 
-// A sentence each: there is one sample only, all are the same, or all elements of an input are the
-// same in each of them. Requirement: each sample fits the model.
+// Returns one sentence for each problem found: there is only one sample, all samples are identical,
+// or in every sample all elements of an input are equal. Requirement: each sample fits the model.
 std::vector<std::string> sample_warnings(const graph::CompiledModel& model,
                                          std::span<const Sample> samples);
 

@@ -8,7 +8,8 @@
 namespace millrace::ranks {
 namespace {
 
-// The slots of two channels differ, but for one in 2^62. Each has two.
+// Returns the first of a channel's two slots (Peer), a hash of its ranks and number. The
+// probability that two channels get the same slots is negligible, 2^-63.
 uint64_t slot_of(std::span<const uint32_t> ranks, uint32_t number) {
   return XXH3_64bits_withSeed(ranks.data(), ranks.size_bytes(), number) & ~uint64_t{1};
 }
@@ -31,7 +32,7 @@ Result<std::unique_ptr<Channel>> Channel::open(std::shared_ptr<Link> link,
 
 template <class Step>
 Status Channel::for_each_peer(OperationWait& wait, Step&& step) {
-  // Each rank begins with the next one, so that they do not all send to rank 0 first.
+  // Each rank begins with the next higher one, so that they do not all send to rank 0 first.
   for (uint32_t i = 1; i < size(); ++i) {
     const uint32_t rank = (own_ + i) % size();
     wait.set_peer(ranks_[rank]);
@@ -52,13 +53,13 @@ Status Channel::compare(const Signature& own, const Peer& peer, uint32_t rank,
     return peer.received_reason().with_context(
         fmt::format("{}: rank {} has given up", describe(own), ranks_[rank]));
   return invalid_argument(
-      fmt::format("the ranks do not call the same: rank {} calls {}, rank {} {}", ranks_[own_],
+      fmt::format("the ranks call different operations: rank {} calls {}, rank {} {}", ranks_[own_],
                   describe(own), ranks_[rank], describe(peer.signature())));
 }
 
 Status Channel::explain_end(const Signature& own, Peer& peer, uint32_t rank, const Status& failure,
                             OperationWait& wait) {
-  // The connection has ended, so this returns at once.
+  // The connection has ended, so receive_frame() returns at once.
   if (peer.receive_frame(wait).ok() && peer.has_received_reason())
     return compare(own, peer, rank, 0);
   return wait.explain(failure);
@@ -71,7 +72,7 @@ void Channel::tell_reason(const Status& reason) {
 
 void Channel::await_ends(WaitCheck& check) {
   for (const std::unique_ptr<Peer>& peer : peers_) {
-    // A wait looks at it now and then only.
+    // A wait that returns at once may not call the check, so it is called here.
     if (!check.check().ok()) return;
     if (peer != nullptr) peer->await_end(check);
   }
@@ -82,7 +83,8 @@ Status Channel::exchange(const Signature& signature, std::span<const Part> parts
   const auto explain = [&](const Status& status) {
     return status.ok() ? status : wait.explain(status);
   };
-  // All ranks that can be reached hear of the call, so that each finds by itself who is missing.
+  // The frame is sent to all ranks that can be reached, even if one is unreachable, so that each
+  // finds out by itself which rank is missing.
   Status unreachable;
   MILLRACE_RETURN_IF_ERROR(for_each_peer(wait, [&](Peer& peer, uint32_t rank) {
     const Status sent = peer.send_frame(signature, parts[rank].send);

@@ -1,5 +1,5 @@
-// Channel: a group of ranks and the messages by which they run operations, one at a time. For one
-// thread at a time.
+// Channel: the message exchange of a group of ranks, by which they run collective operations, one
+// at a time. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ struct Part {
 
 class Channel {
  public:
-  // `ranks` are those of the transport, that of this process at `own`. `number` tells the channels
-  // of the same ranks apart.
+  // `ranks` lists the ranks of the transport that form the group; ranks[own] is this process.
+  // Channels of the same ranks are distinguished by `number`.
   static Result<std::unique_ptr<Channel>> open(std::shared_ptr<Link> link,
                                                std::vector<uint32_t> ranks, uint32_t own,
                                                uint32_t number);
@@ -35,16 +35,18 @@ class Channel {
   const std::shared_ptr<Link>& shared_link() const noexcept { return link_; }
 
   // Compares signatures with all ranks of the group, then exchanges parts[r] with each rank r; the
-  // part of this rank is ignored. Parts are as long as the signature says, or empty, and what one
-  // rank sends to another, that one receives. The parts to send must not overlap those to receive,
-  // unless they are short.
+  // part of this rank is ignored. If rank a sends a part to rank b, b must receive a part of the
+  // same size from a. Parts to send must not overlap parts to receive, unless they fit into a frame
+  // (kFrameData), which copies them.
   Status exchange(const Signature& signature, std::span<const Part> parts, OperationWait& wait);
-  // Tells the other ranks why this one ends, as far as they can be told. Nothing follows it.
+  // Sends the other ranks, as far as they can be reached, the reason why this one ends. Nothing may
+  // be exchanged afterwards.
   void tell_reason(const Status& reason);
-  // Waits until all others have ended, too, or have said why they will, or `check` ends the wait.
+  // Waits until all other ranks have ended, too, or have sent the reason why they end, or `check`
+  // ends the wait.
   void await_ends(WaitCheck& check);
-  // Exchanges more of an operation for which exchange() has compared the signatures. On both ranks
-  // of a pair the parts are empty, or they are not.
+  // Exchanges further parts of an operation whose signatures exchange() has compared. The parts of
+  // a pair of ranks must be empty on both or on neither.
   Status exchange_more(std::span<const Part> parts, OperationWait& wait) {
     return exchange_longer(parts, 0, wait);
   }
@@ -56,12 +58,12 @@ class Channel {
   // Calls step(peer, rank) for every other rank of the group until one fails.
   template <class Step>
   Status for_each_peer(OperationWait& wait, Step&& step);
-  // Exchanges what has more bytes than `least`.
+  // Exchanges the parts that have more than `least` bytes.
   Status exchange_longer(std::span<const Part> parts, size_t least, OperationWait& wait);
-  // Why nothing can be sent to `peer`: the reason that it has left, if there is one, or `failure`.
+  // Returns why nothing can be sent to `peer`: the reason that it has sent, or else `failure`.
   Status explain_end(const Signature& own, Peer& peer, uint32_t rank, const Status& failure,
                      OperationWait& wait);
-  // Whether `peer` calls the same and sends here what this rank expects.
+  // Checks that `peer` calls the same operation and sends as many bytes as this rank expects.
   Status compare(const Signature& own, const Peer& peer, uint32_t rank,
                  size_t expected_bytes) const;
 

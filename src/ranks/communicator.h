@@ -1,26 +1,28 @@
-// Communicator: the collective operations of a group of ranks, which are processes on one or
-// several hosts, or threads of a test.
+// Communicator: the collective operations of a group of ranks, as in MPI or NCCL. Ranks are
+// processes on one or several hosts, or threads of a test.
 //
-// Every rank of the group calls the same operations with the same sizes and types in the same
-// order; the ranks compare what they call before they exchange data, and all of them fail with a
-// message that names both sides where two differ. An operation blocks until this rank has all that
-// it receives and all that it sends may be overwritten. It fails on every rank when a rank has
-// died, has not come in time, or has given up; the status names the operation and that rank. A call
-// that finds that a rank has ended returns when the others of its group have heard of it, or after
-// a second; one that comes later than that, or is amid longer data, names the rank that it waits
-// for. After a failure the communicator is of no use any more: each later operation fails at once
-// with the first cause, and the contents of outputs are undefined. Make another one.
+// Every rank of the group must call the same operations with the same sizes and types in the same
+// order. The ranks compare their calls before they exchange data; if two differ, all ranks fail
+// with a message that names both calls. An operation blocks until this rank has received all its
+// data and the memory that it sends may be overwritten.
 //
-// Reductions give the same bits on every rank, in every run, for any timing: the operands are
-// combined in a fixed tree over the ranks. Neighbours are combined first, 0 with 1, 2 with 3 and so
-// on, then neighbours among the results, until one is left; one that has no neighbour goes to the
-// next round as it is. Integers wrap around. FLOAT32 and FLOAT64 are combined in their own type,
-// the shorter floating types in FLOAT32 and rounded to nearest even once, at the end. Max and min
-// give NaN where an operand is NaN.
+// An operation fails on every rank when a rank has died, has not called it in time, or has given
+// up; the status names the operation and that rank. A call that detects that a rank has ended
+// waits, for a second at most, until the other ranks know it, too. A rank that calls later than
+// that, or is in the middle of longer data, names the rank that it waits for instead. After a
+// failure the communicator cannot be used: each later operation fails at once with the first cause,
+// and the contents of outputs are undefined. A new one has to be made.
 //
-// One operation runs at a time; concurrent callers are served one after the other, so they must
-// agree with the other ranks about the order. Threads that want to be independent of each other
-// take a channel each. Memory is borrowed for the time of a call.
+// Reductions give the same bits on every rank and in every run, whatever the timing: the operands
+// are combined in a fixed binary tree over the ranks. Neighbours are combined first, 0 with 1, 2
+// with 3 and so on, then neighbours among the results, until one is left; an operand without a
+// neighbour goes to the next round unchanged. Integers wrap around. FLOAT32 and FLOAT64 are
+// combined in their own type, shorter floating-point types in FLOAT32, rounded once at the end (to
+// nearest, ties to even). Max and min give NaN if an operand is NaN.
+//
+// Thread-safe: concurrent calls run one after another, so their order has to agree with the order
+// on the other ranks. Threads that must be independent of each other use a channel each (group()).
+// Memory is only accessed during a call.
 #pragma once
 
 #include <cstddef>
@@ -35,8 +37,8 @@
 
 namespace millrace::ranks {
 
-// Ends a call that waits for other ranks, besides the limit that the communicator was made with.
-// Asked on the thread of the call, at least ten times a second while it waits.
+// Lets the caller end a call that waits for other ranks. stop_requested() is called on the thread
+// of the call, at least ten times a second while it waits.
 class StopCheck {
  public:
   virtual bool stop_requested() noexcept = 0;
@@ -45,21 +47,21 @@ class StopCheck {
   ~StopCheck() = default;
 };
 
-// Limits the time of a call. A call that is ended by either fails with kDeadlineExceeded or
-// kCancelled, and so does the communicator.
+// Limits the time of a call, besides the timeout of the communicator. A call that is ended by
+// `deadline` or `stop` fails with kDeadlineExceeded or kCancelled, and so does the communicator.
 struct Limit {
   Deadline deadline = kNoDeadline;
-  StopCheck* stop = nullptr;  // none where null
+  StopCheck* stop = nullptr;  // may be null
 };
 
 // One block of memory per rank of the group, all of the same size.
 template <class Byte>
 class BasicBlocks {
  public:
-  // `blocks` blocks, one after another from `base` on.
+  // `blocks` contiguous blocks from `base` on.
   BasicBlocks(Byte* base, size_t bytes_each, uint32_t blocks) noexcept
       : base_(base), bytes_(bytes_each), count_(blocks) {}
-  // Each where its pointer says. The pointers are borrowed.
+  // One block at each pointer. The array of pointers must stay valid.
   BasicBlocks(std::span<Byte* const> blocks, size_t bytes_each) noexcept
       : list_(blocks.data()), bytes_(bytes_each), count_(static_cast<uint32_t>(blocks.size())) {}
 
@@ -85,44 +87,45 @@ class Communicator {
   Communicator& operator=(const Communicator&) = delete;
   virtual ~Communicator() = default;
 
-  // The position of this process in the group, and the number of ranks in it.
+  // Return the position of this process in the group, and the number of ranks in it.
   virtual uint32_t rank() const noexcept = 0;
   virtual uint32_t size() const noexcept = 0;
 
-  // In all operations: kInvalidArgument, at once and without a word to the other ranks, for sizes
-  // that are no whole elements or do not belong together, and for a rank outside the group. An
-  // output may be the same memory as the input, where they have the same size, or for all_gather
-  // one of the output blocks, or for reduce_scatter the input block of this rank; otherwise they
-  // must not overlap.
+  // All operations return kInvalidArgument, at once and without telling the other ranks, for sizes
+  // that are not whole elements or do not match, and for a rank outside the group. Inputs and
+  // outputs must not overlap, with these exceptions: an output may be the same memory as an input
+  // of the same size; the input of all_gather may be one of the output blocks; and the output of
+  // reduce_scatter may be the input block of this rank.
 
   // `output` becomes the reduction of all ranks' inputs. Both have the same size on all ranks.
   virtual Status all_reduce(std::span<const std::byte> input, std::span<std::byte> output,
                             Element element, Reduction reduction, const Limit& limit) = 0;
-  // `output` becomes the reduction of what all ranks have as input block rank().
+  // `output` becomes the reduction of input block rank() of all ranks.
   virtual Status reduce_scatter(const InputBlocks& inputs, std::span<std::byte> output,
                                 Element element, Reduction reduction, const Limit& limit) = 0;
   // Output block r becomes the input of rank r.
   virtual Status all_gather(std::span<const std::byte> input, const OutputBlocks& outputs,
                             const Limit& limit) = 0;
-  // `data` becomes that of rank `root`.
+  // `data` becomes a copy of the data of rank `root`.
   virtual Status broadcast(std::span<std::byte> data, uint32_t root, const Limit& limit) = 0;
   // Output block r becomes the input block rank() of rank r.
   virtual Status all_to_all(const InputBlocks& inputs, const OutputBlocks& outputs,
                             const Limit& limit) = 0;
-  // Sends `input` to rank `to` and receives `output` from rank `from`; nothing where there is none.
-  // All ranks of the group call it, each with its own part of the permutation. All inputs and
-  // outputs have the same size.
+  // Sends `input` to rank `to` and receives `output` from rank `from`, if they are set. All ranks
+  // of the group call it, each with its own part of the permutation. All inputs and outputs have
+  // the same size.
   virtual Status permute(std::span<const std::byte> input, std::optional<uint32_t> to,
                          std::span<std::byte> output, std::optional<uint32_t> from,
                          const Limit& limit) = 0;
   // Returns when all ranks have called it.
   virtual Status barrier(const Limit& limit) = 0;
 
-  // A communicator of those ranks of this one, which must contain rank(), in this order: the
-  // position in the list is the rank in the group. All of them ask for the same list and channel;
-  // two groups or channels are independent of each other. Exchanges nothing, and may be called at
-  // any time. kInvalidArgument for a list with a rank that there is not, or one that is in it
-  // twice; kUnsupported where there can be no more channels. A failure of one fails all.
+  // Returns a communicator of a subset of this one's ranks, which must contain rank(). The position
+  // in the list is the rank in the new group. All its ranks call this with the same list and
+  // channel; different groups or channels are independent of each other, except that a failure of
+  // one fails all. This call exchanges no messages, and may be made at any time. kInvalidArgument
+  // for a list with a rank that does not exist or is in it twice; kUnsupported if no more channels
+  // are possible.
   virtual Result<std::shared_ptr<Communicator>> group(std::span<const uint32_t> ranks,
                                                       uint32_t channel) = 0;
 

@@ -14,7 +14,7 @@ Result<const PluginEntry*> load_plugin() {
     return found.status().with_context("a program of several ranks needs libmillrace-ranks.so");
   const PluginEntry* const entry = reinterpret_cast<PluginFunction>(*found)();
   if (entry->version != kPluginVersion)
-    return unsupported(fmt::format("{} was built for plugin version {}, this library has {}",
+    return unsupported(fmt::format("{} was built for plugin version {}, libmillrace needs {}",
                                    path.string(), entry->version, kPluginVersion));
   return entry;
 }

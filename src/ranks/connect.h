@@ -1,6 +1,5 @@
-// How a process that is one of several ranks gets its communicator. The transport is a plugin,
-// libmillrace-ranks.so, which is loaded here and nowhere else: a program that is alone never loads
-// it.
+// connect(): creates the communicator of a process that is one of several ranks. It loads the
+// transport, a plugin (libmillrace-ranks.so), which programs with a single rank never load.
 #pragma once
 
 #include <chrono>
@@ -13,9 +12,10 @@
 
 namespace millrace::ranks {
 
-// Meets the other ranks as the options say, and connects to them. Operations fail that take longer
-// than `timeout`; zero is no limit. kNotFound or kUnsupported without the plugin, and as
-// Meeting::open and Meeting::exchange. May be called from any thread, and again after a failure.
+// Meets the other ranks and connects to them. Operations of the communicator fail if they take
+// longer than `timeout`; zero means no limit. kNotFound or kUnsupported without a suitable plugin;
+// otherwise fails as Meeting::open and Meeting::exchange. Thread-safe; may be called again after a
+// failure.
 Result<std::shared_ptr<MessageCommunicator>> connect(const MeetingOptions& options,
                                                      std::chrono::nanoseconds timeout);
 

@@ -34,7 +34,7 @@ size_t size_of(Element element) noexcept {
 Result<Element> element_of(tensor::DataType type) {
   for (size_t i = 0; i < kTexts.size(); ++i)
     if (kTexts[i] == tensor::to_string(type)) return static_cast<Element>(i);
-  return unsupported(fmt::format("{} is no type of a reduction", tensor::to_string(type)));
+  return unsupported(fmt::format("elements of type {} cannot be reduced", tensor::to_string(type)));
 }
 
 std::string_view to_string(Reduction reduction) noexcept {

@@ -1,4 +1,4 @@
-// The element types of a collective, and their reductions.
+// Element and Reduction: the element types of collectives, and the operations that reduce them.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace millrace::ranks {
 
-// X(enumerator, text, bytes per element). The 8-bit floating types have the exponent and fraction
-// bits of their names, and infinities and NaNs as IEEE 754 arranges them.
+// X(enumerator, text, bytes per element). The 8-bit floating-point types have the exponent and
+// fraction bits of their names, and infinities and NaNs encoded as in IEEE 754.
 #define MILLRACE_RANKS_ELEMENTS(X) \
   X(kInt8, "INT8", 1)              \
   X(kUint8, "UINT8", 1)            \
@@ -34,10 +34,10 @@ enum class Element : uint8_t {
 #undef MILLRACE_X
 };
 
-// "UNKNOWN" and 0 for a value outside the list.
+// Return "UNKNOWN" and 0 for a value outside the list.
 std::string_view to_string(Element element) noexcept;
 size_t size_of(Element element) noexcept;
-// kUnsupported for a type that has no sums: BOOLEAN, UNKNOWN.
+// kUnsupported for types that cannot be reduced: BOOLEAN and UNKNOWN.
 Result<Element> element_of(tensor::DataType type);
 
 enum class Reduction : uint8_t { kSum, kMax, kMin };

@@ -1,5 +1,5 @@
-// Link: what the channels of one set of ranks share: the transport, and whether it has failed.
-// Thread-safe.
+// Link: the transport that the channels of one set of ranks share, and the cause of its first
+// failure. Thread-safe.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ class Link {
   explicit Link(std::unique_ptr<Transport> transport) noexcept : transport_(std::move(transport)) {}
 
   Transport& transport() noexcept { return *transport_; }
-  // The cause of the first failure; OK while there was none.
+  // Returns the cause of the first failure; OK if there was none.
   Status failure() const noexcept {
     const std::lock_guard lock(mutex_);
     return failure_;

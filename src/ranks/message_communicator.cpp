@@ -1,3 +1,6 @@
+// Each operation fills parts_ (the data to send to and receive from each rank) and exchanges them
+// over the channel. Operands that a received block could overwrite before they are sent are first
+// copied to the scratch memory.
 #include "ranks/message_communicator.h"
 
 #include <fmt/format.h>
@@ -13,14 +16,15 @@
 namespace millrace::ranks {
 namespace {
 
-// Data as short as this go to every rank whole, however many ranks there are.
+// An all_reduce of up to this many bytes sends all data to every rank, however many ranks there
+// are.
 constexpr size_t kAlwaysWhole = 8192;
 
 Status check_elements(size_t bytes, Element element) {
   const size_t size = size_of(element);
   if (size != 0 && bytes % size == 0) return {};
-  return invalid_argument(
-      fmt::format("{} bytes are no whole elements of type {}", bytes, to_string(element)));
+  return invalid_argument(fmt::format("{} bytes are not a whole number of elements of type {}",
+                                      bytes, to_string(element)));
 }
 
 Status check_same_size(size_t input, size_t output) {
@@ -48,18 +52,18 @@ void copy(std::span<const std::byte> from, std::byte* to) noexcept {
   if (!from.empty()) std::memmove(to, from.data(), from.size());
 }
 
-// Time that a rank that has lost another keeps its connections for those that have still to hear of
-// it: a connection that ends drops what is on its way, and what they would see then is that this
-// rank has ended, not which one was the first.
+// The time for which a rank that has lost another one keeps its connections to the remaining ranks,
+// so that they receive the reason. Closing a connection discards data in transit; they would see
+// that this rank has ended, and not which rank was the first.
 class GracePeriod final : public WaitCheck {
  public:
-  // It ends with the operation's limits, too.
+  // The limits of the operation end it, too.
   explicit GracePeriod(OperationWait& wait) noexcept : wait_(wait) {}
 
   Status check() noexcept override {
     MILLRACE_RETURN_IF_ERROR(wait_.check());
     if (std::chrono::steady_clock::now() < end_) return {};
-    return {StatusCode::kDeadlineExceeded, "the others have not ended"};
+    return {StatusCode::kDeadlineExceeded, "the other ranks have not ended"};
   }
 
  private:
@@ -102,7 +106,7 @@ Result<std::shared_ptr<Communicator>> MessageCommunicator::group(std::span<const
   if (!own)
     return invalid_argument(fmt::format("rank {} is not in the group that it asks for", rank()));
   MILLRACE_RETURN_IF_ERROR(channel_->link().failure());
-  // Number 0 of all ranks is the communicator that was made first.
+  // Channel number 0 belongs to the first communicator, that of all ranks.
   MILLRACE_ASSIGN_OR_RETURN(
       std::unique_ptr<Channel> opened,
       Channel::open(channel_->shared_link(), std::move(members), *own, channel + 1));
@@ -194,7 +198,7 @@ Status MessageCommunicator::all_reduce(std::span<const std::byte> input,
               .reduction = reduction,
               .bytes = input.size()},
              limit, [&](const Signature& signature, OperationWait& wait) {
-               // Sending all data to every rank takes one step instead of two.
+               // For short data, reduce_whole() is faster: it takes one step instead of two.
                return input.size() <= kAlwaysWhole || input.size() * (size() - 1) <= kFrameData
                           ? reduce_whole(signature, input, output, wait)
                           : reduce_in_pieces(signature, input, output, wait);
@@ -227,7 +231,7 @@ Status MessageCommunicator::all_gather(std::span<const std::byte> input,
   const std::lock_guard lock(mutex_);
   std::span<const std::byte> sent = input;
   for (uint32_t r = 0; r < size(); ++r) {
-    // The block of another rank may be received over the input before that has been sent.
+    // The block received from rank r could overwrite the input before that has been sent.
     if (r == rank() || !overlap(input, outputs[r])) continue;
     copy(input, scratch(input.size()));
     sent = {scratch_.data(), input.size()};
@@ -261,7 +265,7 @@ Status MessageCommunicator::all_to_all(const InputBlocks& inputs, const OutputBl
   const size_t bytes = inputs.bytes_each();
   std::byte* const held = scratch(size() * bytes);
   for (uint32_t r = 0; r < size(); ++r) {
-    // A received block may overwrite a block before that has been sent.
+    // The received block could overwrite the input block before that has been sent.
     const bool in_place = overlap(inputs[r], outputs[r]);
     if (in_place) copy(inputs[r], held + r * bytes);
     parts_[r] = {in_place ? std::span<const std::byte>(held + r * bytes, bytes) : inputs[r],
@@ -284,7 +288,7 @@ Status MessageCommunicator::permute(std::span<const std::byte> input, std::optio
     return invalid_argument("a rank that sends to itself must receive from itself, too");
   const std::lock_guard lock(mutex_);
   std::span<const std::byte> sent = input;
-  if (overlap(input, output)) {  // it may be received over before it has been sent
+  if (overlap(input, output)) {  // received data could overwrite the input before it has been sent
     copy(input, scratch(input.size()));
     sent = {scratch_.data(), input.size()};
   }

@@ -1,7 +1,11 @@
 // MessageCommunicator: the collective operations over a transport. Every rank exchanges data with
-// every other directly, and reduces what it has of them, which keeps the order of sums apart from
-// the order in which messages arrive. Of long data each rank reduces one piece and sends the result
-// to all; so a rank sends and receives twice the size of the data, as on a ring, in two steps.
+// every other directly and reduces the received operands itself, so the order of a sum does not
+// depend on the order in which messages arrive.
+//
+// all_reduce of short data sends all of it to every rank, in one step. For longer data it is a
+// reduce-scatter followed by an all-gather: each rank reduces one piece and sends the result to
+// all. So a rank sends and receives about twice the size of the data, as in a ring all-reduce, but
+// in two steps.
 #pragma once
 
 #include <chrono>
@@ -16,17 +20,18 @@ namespace millrace::ranks {
 
 class MessageCommunicator final : public Communicator {
  public:
-  // Makes the communicator of all ranks of the transport. An operation fails if it takes longer
-  // than `timeout`; zero is no limit.
+  // Creates the communicator of all ranks of the transport. An operation fails if it takes longer
+  // than `timeout`; zero means no limit.
   static Result<std::shared_ptr<MessageCommunicator>> make(std::unique_ptr<Transport> transport,
                                                            std::chrono::nanoseconds timeout);
 
-  // Ends the connections of this rank for that reason: what the others wait for fails.
+  // Ends the connections of this rank, with that reason: operations of other ranks that wait for it
+  // fail.
   void abandon(const Status& cause) noexcept;
-  // Tells the other ranks that this one will call nothing more, and waits until they have said so,
-  // too, or for `patience`: a connection that is closed earlier may take with it what another rank
-  // has not received yet. Operations of others that wait for this rank fail, and say why. For the
-  // communicator of all ranks, before it is destroyed.
+  // Tells the other ranks that this one will call no further operation, and waits until they have
+  // all called leave(), for `patience` at most: closing a connection earlier may discard data that
+  // another rank has not received yet. Operations of others that wait for this rank fail, with that
+  // reason. For the communicator of all ranks, before it is destroyed.
   void leave(std::chrono::nanoseconds patience);
 
   uint32_t rank() const noexcept override { return channel_->rank(); }
@@ -51,23 +56,26 @@ class MessageCommunicator final : public Communicator {
  private:
   MessageCommunicator(std::unique_ptr<Channel> channel, std::chrono::nanoseconds timeout);
 
-  // Runs one operation: body(signature, wait) with the number of the operation in the signature.
+  // Runs one operation: calls body(signature, wait) with the operation's number in the signature.
+  // If it fails, tells the other ranks why and fails the link.
   template <class Body>
   Status run(Signature signature, const Limit& limit, Body&& body);
   Status exchange_once(const Signature& signature, const Limit& limit);
-  // At least `bytes` of memory that lives until the next operation.
+  // Returns at least `bytes` of memory, which is valid until the next operation.
   std::byte* scratch(size_t bytes);
-  // First element of a rank's piece, of `size()` pieces of `count` elements that follow each other.
+  // Returns the first element of a rank's piece, if `count` elements are divided into size()
+  // contiguous pieces of about equal length.
   size_t piece_begin(uint32_t rank, size_t count) const noexcept;
   Status reduce_whole(const Signature& signature, std::span<const std::byte> input,
                       std::span<std::byte> output, OperationWait& wait);
   Status reduce_in_pieces(const Signature& signature, std::span<const std::byte> input,
                           std::span<std::byte> output, OperationWait& wait);
-  // Reduces `own` with the blocks of `stride` bytes in the scratch memory of the other ranks.
+  // Reduces `own` with the operands of the other ranks, which are in the scratch memory, `stride`
+  // bytes apart, by rank.
   void reduce_scratch(std::span<const std::byte> own, size_t stride, std::byte* output,
                       const Signature& signature) noexcept;
 
-  std::mutex mutex_;  // of everything below
+  std::mutex mutex_;  // held during an operation; guards the members below
   const std::unique_ptr<Channel> channel_;
   const std::chrono::nanoseconds timeout_;
   uint64_t operations_ = 0;

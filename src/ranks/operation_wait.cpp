@@ -7,7 +7,8 @@
 namespace millrace::ranks {
 namespace {
 
-// Ranks that load models of different sizes come this late without anything being wrong.
+// The time between two warnings. A rank may normally be this late, for example because it loads a
+// larger model.
 constexpr std::chrono::seconds kWarningInterval(30);
 
 double seconds(std::chrono::nanoseconds time) {
@@ -25,9 +26,9 @@ OperationWait::OperationWait(const Signature& signature, const Limit& limit,
 
 Status OperationWait::check() noexcept {
   if (limit_.stop != nullptr && limit_.stop->stop_requested())
-    return {StatusCode::kCancelled, "it was asked to stop"};
+    return {StatusCode::kCancelled, "a stop was requested"};
   const Clock::time_point now = Clock::now();
-  if (now >= limit_.deadline) return {StatusCode::kDeadlineExceeded, "its deadline has passed"};
+  if (now >= limit_.deadline) return {StatusCode::kDeadlineExceeded, "the deadline has passed"};
   if (timeout_ > timeout_.zero() && now - began_ >= timeout_)
     return {StatusCode::kDeadlineExceeded,
             fmt::format("it has not answered within {} s", seconds(timeout_))};

@@ -1,5 +1,5 @@
-// OperationWait: how long one operation waits for other ranks, and what is said of it meanwhile.
-// For the thread of the operation.
+// OperationWait: limits how long one operation waits for other ranks, and logs a warning every 30 s
+// while it waits. For the thread of the operation.
 #pragma once
 
 #include <chrono>
@@ -14,13 +14,13 @@ namespace millrace::ranks {
 
 class OperationWait final : public WaitCheck {
  public:
-  // `timeout` is that of the communicator; zero is none.
+  // `timeout` is that of the communicator; zero means none.
   OperationWait(const Signature& signature, const Limit& limit, std::chrono::nanoseconds timeout);
 
-  // The rank of the transport that is waited for from now on.
+  // Sets the rank (of the transport) that is waited for from now on.
   void set_peer(uint32_t rank) noexcept { peer_ = rank; }
   Status check() noexcept override;
-  // A failure with the operation and the rank that is waited for.
+  // Adds the operation and the rank that is waited for to the message of a failure.
   Status explain(const Status& failure) const;
 
  private:

@@ -47,7 +47,7 @@ void Peer::send_reason(const Status& reason) {
       transport_.open_window(std::as_writable_bytes(std::span(last_.get(), 1)));
   if (!window.ok()) return;
   last_out_ = *std::move(window);
-  // It cannot be sent to the peer that has ended itself.
+  // This fails if the peer itself has ended.
   const Status sent = last_out_->send(rank_, slot_, offsetof(Frame, data) + last_->announced_bytes);
   if (!sent.ok()) last_out_.reset();
 }
@@ -73,7 +73,7 @@ Result<Window*> Peer::window_on(std::span<std::byte> memory) {
   });
   if (kept != borrowed_.end()) return kept->window.get();
   Borrowed* replaced = nullptr;
-  do {  // a message that is on its way keeps its window
+  do {  // the window of a message in progress must not be replaced
     replaced = &borrowed_[oldest_borrowed_++ % kKeptWindows];
   } while (replaced->window != nullptr &&
            (replaced->window.get() == sending_ || replaced->window.get() == receiving_));
@@ -84,7 +84,7 @@ Result<Window*> Peer::window_on(std::span<std::byte> memory) {
 }
 
 Status Peer::begin_send(std::span<const std::byte> data) {
-  // The window only reads it.
+  // The const_cast is safe, since the window only reads this memory.
   const std::span memory(const_cast<std::byte*>(data.data()), data.size());
   MILLRACE_ASSIGN_OR_RETURN(Window* const window, window_on(memory));
   sending_ = window;

@@ -1,3 +1,5 @@
+// A recursive pairwise reduction. Blocks of elements are widened to the type in which they are
+// combined, combined over the tree of ranks, and narrowed once at the end.
 #include "ranks/reduce.h"
 
 #include <algorithm>
@@ -11,7 +13,7 @@
 namespace millrace::ranks {
 namespace {
 
-// How the elements of a type are stored, and the type in which they are combined.
+// Each of these types states how elements are stored, and the type in which they are combined.
 template <class T>
 struct Plain {
   using Stored = T;
@@ -37,7 +39,8 @@ struct Fp8 : SmallFloat<kExponent, kFraction> {
   using Value = float;
 };
 
-// Sums of integers wrap around, which only unsigned types may.
+// Sums of integers wrap around. They are computed in unsigned types, since signed overflow is
+// undefined.
 struct Sum {
   template <class T>
   static T combine(T a, T b) noexcept {
@@ -62,8 +65,8 @@ struct Min {
   }
 };
 
-// Elements that are combined at a time, in memory of the stack: one array of values for each level
-// of the tree.
+// The number of elements that are combined at a time. Each level of the tree has an array of that
+// many values on the stack.
 constexpr size_t kBlock = 256;
 
 template <class Type, class Rule>
@@ -71,15 +74,15 @@ struct Tree {
   using Stored = typename Type::Stored;
   using Value = typename Type::Value;
 
-  // The memory need not be aligned.
+  // Reads an element from memory that need not be aligned.
   static Value element(const std::byte* operand, size_t index) noexcept {
     Stored stored;
     std::memcpy(&stored, operand + index * sizeof(Stored), sizeof(Stored));
     return Type::widen(stored);
   }
 
-  // values[i] becomes the combination of element `first` + i of all operands. Left of the root of
-  // the tree is the largest power of two of operands that leaves one for the right.
+  // values[i] becomes the combination of element `first` + i of all operands. The left subtree has
+  // the largest power of two of operands that leaves at least one for the right subtree.
   static void combine(std::span<const std::byte* const> operands, size_t first, size_t count,
                       Value* values) noexcept {
     if (operands.size() == 1) {

@@ -1,4 +1,4 @@
-// The reduction of the operands of several ranks, element by element.
+// reduce(): reduces the operands of several ranks, element by element.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +8,9 @@
 
 namespace millrace::ranks {
 
-// output[i] becomes the reduction of operands[r][i] over all ranks r, in the fixed tree of
-// ranks/communicator.h. All have `count` elements; the output may be one of the operands. The
-// pointers need not be aligned.
+// output[i] becomes the reduction of operands[r][i] over all ranks r, in the fixed tree that
+// ranks/communicator.h describes. All have `count` elements; the output may be one of the operands.
+// The pointers need not be aligned.
 void reduce(std::span<const std::byte* const> operands, std::byte* output, size_t count,
             Element element, Reduction reduction) noexcept;
 

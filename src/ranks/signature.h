@@ -1,5 +1,5 @@
-// Signature: what a rank says of the operation that it calls, so that all ranks of a group can see
-// whether they call the same.
+// Signature: describes the operation that a rank calls, so that all ranks of a group can check
+// whether they call the same one.
 #pragma once
 
 #include <cstdint>
@@ -18,23 +18,24 @@ enum class Operation : uint8_t {
   kPermute,
   kBarrier,
   kLeave,
-  kGivenUp,  // no operation: the rank ends, and its frame holds the reason
+  kGivenUp,  // not an operation: the rank ends, and its frame holds the reason
 };
 
-// Sent between hosts as it is: all of them have the same byte order.
+// Sent between hosts as its bytes in memory, so all hosts must have the same byte order.
 struct Signature {
   Operation operation = Operation::kBarrier;
-  Element element = Element::kUint8;      // of operations that reduce
-  Reduction reduction = Reduction::kSum;  // of these, too
+  Element element = Element::kUint8;      // only for operations that reduce
+  Reduction reduction = Reduction::kSum;  // only for operations that reduce
   uint8_t reserved[5] = {};               // zero
-  uint64_t number = 0;                    // of the operation in its channel, from 1
-  uint64_t bytes = 0;                     // of each input, or block of the inputs
-  uint64_t root = 0;                      // of a broadcast
+  uint64_t number = 0;                    // number of the operation in its channel, from 1
+  uint64_t bytes = 0;                     // size of each input, or of each input block
+  uint64_t root = 0;                      // sending rank of a broadcast
 
   friend bool operator==(const Signature&, const Signature&) = default;
 };
 
-// For example "all_reduce 17 (FLOAT32 sum of 4096 bytes)". Any bits may be described.
+// Returns a description, for example "all_reduce 17 (FLOAT32 sum of 4096 bytes)". Invalid values
+// are allowed, since a peer may send them.
 std::string describe(const Signature& signature);
 
 }  // namespace millrace::ranks

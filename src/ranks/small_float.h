@@ -1,4 +1,4 @@
-// The 8-bit floating types: conversions from and to float, by bit pattern.
+// SmallFloat: the 8-bit floating-point types (FP8); converts them from and to float.
 #pragma once
 
 #include <bit>
@@ -8,13 +8,14 @@
 
 namespace millrace::ranks {
 
-// An 8-bit type with a sign, kExponent bits of exponent and kFraction bits of fraction, arranged as
-// IEEE 754 arranges its types: the largest exponent holds infinity and NaN.
+// An 8-bit type with a sign, kExponent bits of exponent and kFraction bits of fraction, encoded as
+// in IEEE 754: the largest exponent encodes infinity and NaN. (So E4M3 differs from the OCP FP8
+// format E4M3, which has no infinity.)
 template <int kExponent, int kFraction>
 struct SmallFloat {
   static_assert(kExponent + kFraction == 7);
   static constexpr int kBias = (1 << (kExponent - 1)) - 1;
-  static constexpr int kSmallest = 1 - kBias - kFraction;  // exponent of the least positive value
+  static constexpr int kSmallest = 1 - kBias - kFraction;  // log2 of the smallest positive value
   static constexpr uint8_t kInfinity = ((1 << kExponent) - 1) << kFraction;
 
   static float widen(uint8_t bits) noexcept {
@@ -32,17 +33,17 @@ struct SmallFloat {
     return (bits & 0x80) != 0 ? -magnitude : magnitude;
   }
 
-  // Rounds to nearest, ties to even; overflow gives infinity; NaN becomes the quiet one.
+  // Rounds to nearest, ties to even. Overflow gives infinity; every NaN becomes the quiet NaN.
   static uint8_t narrow(float value) noexcept {
     const uint8_t sign = std::signbit(value) ? 0x80 : 0;
     if (std::isnan(value)) return sign | kInfinity | 1 << (kFraction - 1);
     if (std::isinf(value)) return sign | kInfinity;
     const float magnitude = std::fabs(value);
     if (magnitude == 0) return sign;
-    // In units of the least difference of values near this one; those are exact in a float.
+    // Expresses the magnitude in units of the last place (ulp), which is exact in a float.
     const int unit = std::max(std::ilogb(magnitude) - kFraction, kSmallest);
     const auto units = static_cast<uint32_t>(std::nearbyint(std::ldexp(magnitude, -unit)));
-    // A carry out of the fraction adds one to the exponent, as it should.
+    // If rounding carries out of the fraction, the addition correctly increments the exponent.
     const uint32_t bits = units + (static_cast<uint32_t>(unit - kSmallest) << kFraction);
     return sign | static_cast<uint8_t>(std::min<uint32_t>(bits, kInfinity));
   }

@@ -1,9 +1,9 @@
-// Transport: messages between ranks, as the algorithms of a communicator need them. A message goes
-// from one rank to another, in a numbered slot; those of one pair and slot arrive in the order in
-// which they were sent, and fill the receives of the pair and slot in the order in which those were
-// posted. Both sides of a message may be posted first.
+// Transport: point-to-point messages between ranks, on which a communicator is built. A message
+// goes from one rank to another, in a numbered slot (like a tag in MPI). Messages of the same pair
+// and slot arrive in the order in which they were sent, and match the receives of that pair and
+// slot in the order in which those were posted. Send and receive may be posted in either order.
 //
-// Thread-safe, but for one window, which one thread uses at a time.
+// Thread-safe, except that a window must be used by one thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -15,20 +15,20 @@
 
 namespace millrace::ranks {
 
-// Decides how long a wait goes on.
+// Decides how long a wait lasts.
 class WaitCheck {
  public:
-  // Called at least ten times a second on the waiting thread. A failure ends the wait and is what
-  // it returns.
+  // Called at least ten times a second on the waiting thread. A failure ends the wait, which
+  // returns it.
   virtual Status check() noexcept = 0;
 
  protected:
   ~WaitCheck() = default;
 };
 
-// Memory that messages are sent from and received into, of which it is one end: a message starts
-// where the window does. The memory belongs to the caller. When the window is destroyed, messages
-// that are not complete are dropped, and nothing accesses the memory any more.
+// A region of memory from which messages are sent and into which they are received; a message
+// always begins at its start. The memory belongs to the caller. When the window is destroyed,
+// incomplete messages are dropped, and the memory is no longer accessed.
 class Window {
  public:
   Window() = default;
@@ -36,11 +36,12 @@ class Window {
   Window& operator=(const Window&) = delete;
   virtual ~Window() = default;
 
-  // Both return at once. A message must not be larger than the window that it is received in.
+  // Post a message, and return at once. A message must not be larger than the window into which it
+  // is received.
   virtual Status send(uint32_t to, uint64_t slot, size_t bytes) = 0;
   virtual Status receive(uint32_t from, uint64_t slot) = 0;
-  // Each waits for one message that was posted and not waited for yet: until its memory may be
-  // overwritten, or holds what was received. kIoError when the connection has ended.
+  // Wait for one posted message that was not waited for yet: until the sent memory may be
+  // overwritten, or the received message is complete. kIoError when the connection has ended.
   virtual Status wait_sent(WaitCheck& check) = 0;
   virtual Status wait_received(WaitCheck& check) = 0;
 };
@@ -54,9 +55,9 @@ class Transport {
 
   virtual uint32_t rank() const noexcept = 0;
   virtual uint32_t size() const noexcept = 0;
-  // The transport must live longer than the window.
+  // Creates a window, which the transport must outlive.
   virtual Result<std::unique_ptr<Window>> open_window(std::span<std::byte> memory) = 0;
-  // Ends all connections at once: what waits fails, here and at the other ranks.
+  // Ends all connections at once: waits fail, on this rank and on the others.
   virtual void close() noexcept = 0;
 };
 

@@ -1,3 +1,6 @@
+// How a session submits jobs: it reserves an entry of the job table and the callback, so that
+// nothing can fail any more, and then tries the least busy unit until one accepts the job or all
+// are full. The job's id is issued when it has its place.
 #include "runtime/session.h"
 
 #include <fmt/format.h>
@@ -24,12 +27,12 @@
 namespace millrace::runtime {
 namespace {
 
-// A session has no more units than this, or than there are lanes: more would only be looked
-// through.
+// A session has at most this many units, or as many as lanes if there are more: each submit
+// searches the units, and further ones would not run more jobs at a time.
 constexpr uint32_t kMinUnitLimit = 64;
 
-// Made once, so that a refusal allocates nothing; never destroyed, since threads may submit while
-// the process exits.
+// Created once, so that a refusal allocates nothing, and never destroyed, since threads may submit
+// while the process exits.
 const Status& session_full() {
   static const Status* const made = new Status(
       StatusCode::kQueueFull, "max_concurrent_runs jobs are not completed: retry after one is");
@@ -40,14 +43,14 @@ Status session_closed() {
   return {StatusCode::kClosed, "the session is closed"};
 }
 
-// Null stands for the lanes of the device.
+// Returns the pinned lane of a session that is bound to a core; null for the lanes of the device.
 std::shared_ptr<queue::Lanes> lanes_for(const std::optional<Placement>& placement,
                                         const ColumnMap& map) {
   if (!placement || !placement->start_column) return nullptr;
   return lane_bound_to(map.core_of(ColumnMap::group_of(*placement->start_column)));
 }
 
-// Whether an observer is registered for the events of base/hooks.h.
+// Returns whether an observer is registered for the events of base/hooks.h.
 bool observed() noexcept {
   return hooks_internal::observer_count.load(std::memory_order_relaxed) != 0;
 }
@@ -62,13 +65,13 @@ class Session::Impl final : public JobTask::Listener {
         acceptance_order_(executor_->device().acceptance_order(device::Work::kJob)),
         sequencer_(options.callback_order, options.name) {}
 
-  // Units refer to the other members, so they go first.
+  // Units refer to the other members, so they are destroyed first.
   ~Impl() {
     if (!close()) wait_until_closed();
     units_.clear();
   }
 
-  // False: it was called before.
+  // Returns false if it was called before; then it has done nothing.
   bool close();
   Status make_units(const SessionOptions& options);
 
@@ -88,8 +91,9 @@ class Session::Impl final : public JobTask::Listener {
   void on_conversions(const BoundaryConversions& conversions) noexcept override;
 
  private:
-  // Resources for one more job, set aside before a unit is asked for a place: a place that is taken
-  // cannot be given back for want of memory. Releases them unless the job is issued.
+  // The resources of one job: its entry in the table and its callback. They are reserved before a
+  // unit is asked for a place, since a claimed place cannot be given back if memory runs out.
+  // Releases them unless the job is issued.
   class Reservation {
    public:
     Reservation(Impl& session, JobCallback callback) noexcept
@@ -98,14 +102,15 @@ class Session::Impl final : public JobTask::Listener {
     Reservation(const Reservation&) = delete;
     Reservation& operator=(const Reservation&) = delete;
 
-    // Throws std::bad_alloc. Does nothing when it was called before.
+    // Reserves the resources, unless that was done before. Throws std::bad_alloc.
     void make();
+    // Makes a job of the entry, with the next id. Requirement: make() was called.
     Job* issue() noexcept;
 
    private:
     Impl& session_;
     JobCallback callback_;
-    // The resources that were made and not issued.
+    // The resources that are reserved and not yet issued.
     Job* entry_ = nullptr;
     queue::PreparedCall prepared_;
   };
@@ -124,15 +129,15 @@ class Session::Impl final : public JobTask::Listener {
   const std::shared_ptr<queue::AcceptanceOrder> acceptance_order_;  // the device's; may be null
   CallbackSequencer sequencer_;
   JobTable jobs_;
-  queue::Room room_;  // execute() waits here
+  queue::Room room_;  // execute() waits here for a place
   std::atomic<uint64_t> converted_tensors_{0}, converted_bytes_{0};
   std::atomic<bool> closed_{false};  // close has begun
   std::atomic<bool> ended_{false};   // close has returned
-  // Together they have max_concurrent_runs places: what is in flight is counted there alone.
+  // Together they have max_concurrent_runs places. Only they count the jobs in flight.
   std::vector<std::unique_ptr<queue::Unit>> units_;
 };
 
-// While the callbacks are drained everything is still there for those that call the session.
+// While the callbacks are drained, all members still exist for callbacks that use the session.
 bool Session::Impl::close() {
   if (closed_.exchange(true)) return false;
   for (const std::unique_ptr<queue::Unit>& unit : units_) unit->begin_close();
@@ -144,23 +149,25 @@ bool Session::Impl::close() {
   return true;
 }
 
-// For the destructor, when close() was called before. A callback may still be inside it; and when
-// it was called in a callback, it has not waited for those that were left.
+// For the destructor, if close() was called before. A callback may still be inside close(); and if
+// close() was called in a callback, it has not waited for the remaining ones.
 void Session::Impl::wait_until_closed() noexcept {
   if (sequencer_.runs_on_this_thread()) return;
   ended_.wait(false);
   sequencer_.drain();
 }
 
-// The caller knows the session, not the unit that refused.
+// Replaces the message about a closed unit, which the caller does not know, by one about the
+// session.
 Status Session::Impl::as_session_status(const Status& status) {
   return status.code() == StatusCode::kClosed ? session_closed() : status;
 }
 
-// One place per unit, so that no job waits behind another while a lane is free; units only get more
-// places when there are very many, or more than lanes to hold: a unit holds one lane at a time. On
-// one unit, which runs them in the order of submission, are the jobs of a rank, since that is the
-// order of the other ranks, and those that are to have all lanes, one after another.
+// Creates the units. Usually each has one place, so that no job waits for another while a lane is
+// free. Units get more places if there are more places than max_lanes (a unit uses one lane at a
+// time) or than the limit on units. There is only one unit, which runs jobs in the order of
+// submission, for the program of a rank, since other ranks have the same order, and in latency
+// mode, where jobs use all lanes one after another.
 Status Session::Impl::make_units(const SessionOptions& options) {
   const size_t tensors = (model().inputs.size() + model().outputs.size()) * model().batch_size;
   const JobSync sync(options.sync_inputs, options.sync_outputs, options.name);
@@ -177,7 +184,7 @@ Status Session::Impl::make_units(const SessionOptions& options) {
     unit.make_task = [this, tensors, sync, profile = options.profile, mode] {
       return std::make_unique<JobTask>(tensors, this, sync, profile, mode);
     };
-    unit.auto_reset = true;  // a job that fails spoils no other
+    unit.auto_reset = true;  // a job that fails does not affect others
     unit.watchdog = options.watchdog;
     MILLRACE_ASSIGN_OR_RETURN(
         units_.emplace_back(),
@@ -187,7 +194,7 @@ Status Session::Impl::make_units(const SessionOptions& options) {
   return {};
 }
 
-// The ids of a unit count without gaps.
+// The counters in the ids of a unit have no gaps, so the last one is the number of its jobs.
 uint64_t Session::Impl::accepted_jobs() const noexcept {
   uint64_t jobs = 0;
   for (const std::unique_ptr<queue::Unit>& unit : units_)
@@ -202,8 +209,9 @@ uint64_t Session::Impl::completed_jobs() const noexcept {
   return jobs;
 }
 
-// An idle unit where there is one, so that no job waits while a lane is free (two threads may
-// choose the same, which matters only to units with several places); null when none has a place.
+// Returns an idle unit if there is one, so that no job waits while a lane is free; otherwise the
+// one with the fewest jobs that has a place; null if none has. Two threads may choose the same
+// unit, which matters only for units with several places.
 queue::Unit* Session::Impl::least_busy_unit() const noexcept {
   queue::Unit* least_busy = nullptr;
   uint32_t fewest = kMaxConcurrentRuns;
@@ -222,8 +230,8 @@ bool Session::Impl::has_room() const noexcept {
       units_, [](const std::unique_ptr<queue::Unit>& unit) { return unit->has_room(); });
 }
 
-// Whether all units were full at one moment: between two looks at each nothing was completed, so
-// that a unit that was full stayed so.
+// Returns true only if all units were full at the same time: no job has completed while the units
+// were examined, so a unit that was full has stayed full.
 bool Session::Impl::is_full() const noexcept {
   const uint64_t before = completed_jobs();
   return !has_room() && completed_jobs() == before;
@@ -239,8 +247,9 @@ Result<SessionJobId> Session::Impl::submit(const JobBindings& bindings, JobCallb
   }
 }
 
-// Whether a refusal is not final: another thread has taken the place, or the unit was degraded and
-// goes on. A session has no reset of its own, so it goes on as soon as there is a lane again.
+// Returns whether to try again after a refusal, because another thread has taken the place, or the
+// unit was degraded and this function has reset it. Sessions have no reset() for users, so they
+// reset their units as soon as there is a lane again.
 bool Session::Impl::may_ask_again(queue::Unit& unit, const Status& refusal) {
   if (refusal.code() == StatusCode::kQueueFull) return true;
   return refusal.code() == StatusCode::kUnitDegraded && unit.reset().ok();
@@ -257,7 +266,7 @@ Result<SessionJobId> Session::Impl::submit_checked(const JobBindings& bindings,
     id = job->id;
     static_cast<JobTask&>(task).fill(executor_, bindings, job);
   };
-  // If the device numbers its jobs, their ids are in the same order.
+  // If the device numbers its jobs, the lock gives their ids the same order.
   queue::AcceptanceOrder::Lock in_order;
   if (acceptance_order_ != nullptr) in_order = acceptance_order_->lock();
   for (;;) {
@@ -275,7 +284,7 @@ Result<SessionJobId> Session::Impl::submit_checked(const JobBindings& bindings,
   }
 }
 
-// The status comes back directly, so the job takes no part in the table.
+// The status is returned directly, so the job has no entry in the table.
 Status Session::Impl::execute(const JobBindings& bindings) {
   MILLRACE_RETURN_IF_ERROR(executor_->check(bindings));
   bool accepted = false;
@@ -296,7 +305,8 @@ Status Session::Impl::execute(const JobBindings& bindings) {
     }
     const Status status = unit->try_execute(fill, lend);
     if (!accepted && may_ask_again(*unit, status)) continue;
-    if (!accepted) room_.one_place_freed();  // that this thread was woken for, perhaps
+    // This thread may have been woken for a place that it does not take.
+    if (!accepted) room_.one_place_freed();
     return as_session_status(status);
   }
 }
@@ -323,7 +333,7 @@ Job* Session::Impl::Reservation::issue() noexcept {
   return job;
 }
 
-// The job's place is free already, so that a thread that was notified may submit the next one.
+// The job's place is already free, so a thread that is notified here can submit the next job.
 void Session::Impl::on_job_completed(Job* job, const queue::Completion& completion) noexcept {
   room_.one_place_freed();
   if (job == nullptr) return;  // a job of execute() has no entry in the table
@@ -347,11 +357,12 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<device::Device>
                                                  std::shared_ptr<const device::Program> program,
                                                  SessionOptions options) {
   if (device == nullptr || program == nullptr)
-    return invalid_argument("a session takes a device and a program");
+    return invalid_argument("a session needs a device and a program");
   if (options.max_concurrent_runs < 1 || options.max_concurrent_runs > kMaxConcurrentRuns)
     return invalid_argument(fmt::format("max_concurrent_runs is {}, outside 1 to {}",
                                         options.max_concurrent_runs, kMaxConcurrentRuns));
-  if (options.max_lanes < 1) return invalid_argument("max_lanes is 0: jobs need one");
+  if (options.max_lanes < 1)
+    return invalid_argument("max_lanes is 0, but a session needs at least one lane");
   MILLRACE_ASSIGN_OR_RETURN(const ColumnMap map, ColumnMap::of_process());
   ColumnClaimPtr columns;
   if (options.placement) {
@@ -362,7 +373,7 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<device::Device>
   MILLRACE_ASSIGN_OR_RETURN(
       std::shared_ptr<Executor> executor,
       Executor::of(std::move(device), std::move(program), lanes_for(options.placement, map)));
-  // The number of lanes limits what the session uses, for good.
+  // Starts missing lanes first, since the number of units depends on the number of lanes.
   MILLRACE_RETURN_IF_ERROR(executor->lanes().fill_up());
   auto impl = std::make_unique<Impl>(std::move(columns), std::move(executor), options);
   MILLRACE_RETURN_IF_ERROR(impl->make_units(options));

@@ -1,11 +1,11 @@
-// Session: jobs on one program. The core behind every face: it owns a few execution units, gives
-// each job to the unit with the fewest jobs in flight, converts at the boundary where the bound
-// view is not one the program accepts, and keeps the results until they are collected.
+// Session: submits the jobs of one program. Every face uses it. It owns a few execution units and
+// gives each job to the unit with the fewest jobs in flight. Tensors that are bound in a view that
+// the program does not accept are converted. The session keeps results until they are collected.
 //
-// Jobs may finish out of order (each unit is in order); callbacks come in the order of submission
-// or of completion. Thread-safe; all functions may be called from callbacks, too, and none is a
-// cancellation point. In a forked child (base/process/forked_child.h) jobs are refused with
-// kForked, and destroying the session does nothing.
+// Jobs may finish out of order (each unit is in order); callbacks are called in the order of
+// submission or of completion. Thread-safe; all functions may be called from callbacks, too, and
+// none is a cancellation point. In a forked child (base/process/forked_child.h) jobs are refused
+// with kForked, and the destructor does nothing.
 #pragma once
 
 #include <chrono>
@@ -30,69 +30,75 @@ inline constexpr uint32_t kMaxConcurrentRuns = 65'536;
 struct SessionOptions {
   uint32_t max_concurrent_runs = 2;  // jobs accepted and not completed, 1 to kMaxConcurrentRuns
   CallbackOrder callback_order = CallbackOrder::kSubmission;
-  // Whether jobs sync tensors with a device's own copy themselves, or the caller does.
+  // Whether jobs copy tensors between the host and the device's own copy (JobSync); if not, the
+  // caller does.
   bool sync_inputs = true, sync_outputs = true;
   std::string name = "a session";  // for messages and logs
-  // Lanes that its jobs, synchronous ones too, may hold at the same time; at least 1.
+  // The number of lanes that its jobs, also synchronous ones, may use at the same time; at least 1.
   uint32_t max_lanes = kMaxConcurrentRuns;
-  // None: as the environment says (job_mode_in_force).
+  // By default the environment decides (job_mode_in_force).
   std::optional<JobMode> mode = {};
-  // None: it has no columns and uses every lane of the device.
+  // By default the session has no columns and uses every lane of the device.
   std::optional<Placement> placement = {};
-  std::shared_ptr<Profile> profile = nullptr;  // the program's; notified of every job; may be null
-  // A job that runs without progress for this long is given up (kHung); its lane is replaced, and
-  // the jobs behind it run. Zero: never. MILLRACE_WATCHDOG, if it is set, shortens it. With it,
-  // execute() hands over to a lane, and close() waits no longer for a job without progress.
+  std::shared_ptr<Profile> profile = nullptr;  // of the program; records every job; may be null
+  // A job that runs without progress for this time is given up (kHung); its lane is replaced, and
+  // the jobs after it run. Zero means never. MILLRACE_WATCHDOG, if it is set, may shorten the time.
+  // With a watchdog, execute() always runs the job on a lane, and close() waits at most this time
+  // for a job without progress.
   std::chrono::nanoseconds watchdog{0};
 };
 
 class Session {
  public:
-  // kInvalidArgument for options out of range, and when MILLRACE_COLUMNS or MILLRACE_JOB_MODE makes
-  // no sense; kBusy when others are on the columns; as queue::Unit::create for its units;
-  // kOutOfMemory.
+  // Creates a session for `program`, which must be loaded on `device`. kInvalidArgument for options
+  // out of range, or when MILLRACE_COLUMNS, MILLRACE_JOB_MODE or MILLRACE_WATCHDOG cannot be
+  // parsed; kBusy when another session holds the columns; kOutOfMemory; and the errors of
+  // queue::Unit::create.
   static Result<std::unique_ptr<Session>> create(std::shared_ptr<device::Device> device,
                                                  std::shared_ptr<const device::Program> program,
                                                  SessionOptions options = {});
-  // close(). Requirement: no thread but that of callbacks is inside another function of this
-  // session; threads that were blocked in wait() or execute() must have returned before.
+  // Closes the session. Requirement: no thread except the callbacks' is inside another function of
+  // this session; threads that were blocked in wait() or execute() must have returned before.
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // Jobs that have not started are cancelled, the running ones finish. Returns when the callbacks
-  // of all jobs have run (while the process exits: or have taken longer than a second). May be
-  // called from a callback, also of this session; the callbacks that are left run afterwards then.
-  // From here on submit() and execute() are kClosed; results stay collectable, and threads that are
-  // blocked in wait() or execute() return soon. A second call returns at once; the destructor waits
-  // for the first.
+  // Cancels the jobs that have not started and waits for the running ones, and for the callbacks of
+  // all jobs (while the process exits, for at most a second). May be called from a callback, also
+  // of this session; the remaining callbacks run afterwards then. From here on submit() and
+  // execute() return kClosed; results can still be collected, and threads that are blocked in
+  // wait() or execute() return soon. A second call returns at once; the destructor waits for the
+  // first.
   void close();
 
   const graph::CompiledModel& model() const noexcept;
-  // Lanes on which its jobs may run: those of the device, or the one of the core it is bound to.
+  // Returns the number of lanes on which its jobs may run: those of the device, or the one that is
+  // pinned to the core of its columns.
   uint32_t lane_count() const noexcept;
-  // Jobs of submit() and execute() that were not refused, so far.
+  // Returns how many jobs submit() and execute() have accepted so far.
   uint64_t accepted_jobs() const noexcept;
-  // The conversions of all completed jobs together. The conversions of a job are included when its
-  // status is known.
+  // Returns the conversions of all completed jobs. Those of a job are included when its status is
+  // known.
   BoundaryConversions conversions() const noexcept;
 
-  // Returns at once. kQueueFull when max_concurrent_runs jobs are not completed, kInvalidArgument
-  // when counts or pointers do not fit the model, kResourceExhausted when the system refuses the
-  // thread for callbacks, kUnitDegraded while every lane hangs, kClosed, kOutOfMemory; then
-  // nothing has changed. Its place is free again when the job completes, before its callback is
-  // called. The bindings are copied; the memory they name must stay valid until completion.
+  // Submits a job and returns at once. kQueueFull when max_concurrent_runs jobs are not completed,
+  // kInvalidArgument when counts or pointers do not fit the model, kResourceExhausted when the
+  // system refuses the thread for callbacks, kUnitDegraded while every lane hangs, kClosed,
+  // kOutOfMemory; in all these cases nothing has changed. The job's place is free again when the
+  // job completes, before its callback is called. The bindings are copied; the memory they refer to
+  // must stay valid until completion.
   Result<SessionJobId> submit(const JobBindings& bindings, JobCallback callback = {});
 
-  // The job's final status, once: collecting an id twice, or one never issued, is kInvalidJobId.
-  // kPending when `timeout` passed first (zero or less polls); the job stays collectable. Only the
-  // last 65,536 uncollected results are kept; the first time one is dropped, a line is logged.
+  // Waits for the job and collects its final status. kPending when `timeout` passed first (zero or
+  // less polls); the result can still be collected then. Each result is collected once:
+  // kInvalidJobId for an id that was collected before, or never issued. Only the last 65,536
+  // uncollected results are kept; the first time one is dropped, a line is logged.
   Status wait(SessionJobId id, std::chrono::milliseconds timeout);
 
-  // Runs a job to its end, in the same order as asynchronous jobs; waits while max_concurrent_runs
-  // jobs are not completed. If a lane is free, the calling thread borrows it and runs the job
-  // itself (no hand-off and no wake-up), unless the session is bound to a core. Returns the job's
-  // final status, as wait() does. kInvalidArgument and kClosed as submit(): the job has not run.
+  // Runs a job to its end, in the same order as asynchronous jobs, and returns its final status.
+  // Waits while max_concurrent_runs jobs are not completed. If a lane sleeps, the calling thread
+  // borrows it and runs the job itself, which saves a hand-off and a wake-up, unless the session is
+  // bound to a core. kInvalidArgument and kClosed as in submit(): then the job has not run.
   Status execute(const JobBindings& bindings);
 
  private:

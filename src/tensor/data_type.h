@@ -1,4 +1,5 @@
-// Element types of tensors: the list of the native API, and what else the library asks of a type.
+// Element types of tensors: the list of the native API (millrace/tensor.hpp), and the predicates
+// and the parser that the layers below it need. Thread-safe.
 #pragma once
 
 #include <string_view>
@@ -12,18 +13,20 @@ using millrace::DataType;
 using millrace::size_of;
 using millrace::to_string;
 
-inline constexpr int kDataTypeCount = 14;
+inline constexpr int kDataTypeCount = 14;  // UNKNOWN included
 
-// The floating point types of which FLOAT32 holds every value: BF16, FP16 and itself. Devices
-// compute with all of them in one type of their own.
+// Whether FLOAT32 holds every value of the type: true for BF16, FP16 and FLOAT32. A device computes
+// with elements of these types in the precision of the model, whichever of them the model declares.
 constexpr bool fits_float32(DataType type) noexcept {
   return type == DataType::kBf16 || type == DataType::kFp16 || type == DataType::kFloat32;
 }
-constexpr bool is_floating(DataType type) noexcept {  // those, and FLOAT64
+constexpr bool is_floating(DataType type) noexcept {
   return fits_float32(type) || type == DataType::kFloat64;
 }
-bool is_integer(DataType type) noexcept;  // the signed and unsigned integers; not BOOLEAN
-// The type of that text, upper case; kInvalidArgument, listing the types, when there is none.
+// Whether the type is a signed or unsigned integer. BOOLEAN is not.
+bool is_integer(DataType type) noexcept;
+// Returns the type with that name, which is in upper case ("FLOAT32"). kInvalidArgument, listing
+// all names, if there is none.
 Result<DataType> parse_data_type(std::string_view text);
 
 }  // namespace millrace::tensor

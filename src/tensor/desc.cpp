@@ -89,11 +89,10 @@ Result<TensorDesc> make_hw_desc(const TensorDesc& cpu, DataType type,
     hw.shape = blocked_shape(dimensions, channel_block(layout));
     return hw;
   }
-  return invalid_argument(fmt::format("tensor \"{}\" of rank {} cannot have the HW layout {}{}",
-                                      cpu.name, dimensions.size(), to_string(layout),
-                                      plain_order(layout).empty() && channel_block(layout) == 0
-                                          ? ", which is not offered here"
-                                          : ""));
+  return invalid_argument(fmt::format(
+      "tensor \"{}\" of rank {} cannot have the HW layout {}{}", cpu.name, dimensions.size(),
+      to_string(layout),
+      plain_order(layout).empty() && channel_block(layout) == 0 ? ", which is not supported" : ""));
 }
 
 }  // namespace millrace::tensor

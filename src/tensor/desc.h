@@ -1,9 +1,10 @@
-// TensorDesc: what one view of one frame of a boundary tensor looks like in memory.
+// TensorDesc: the type, layout and shape of one view of a model input or output, per frame.
 //
-// A model's boundary tensor has two views of the same values. The CPU view is the tensor as the
-// model declares it; the HW view is the device's native form: its type is the precision the program
-// was compiled for and its layout follows from rank and channels. Shapes are per frame: a program
-// with batch size N takes N separate buffers of this description.
+// Every input and output has up to two views of the same values. The CPU view is the tensor as the
+// model declares it. The HW view is the native form of the device: its type is the precision for
+// which the program was compiled, and its layout follows from the rank and the number of channels.
+// Shapes are per frame: a program with batch size N takes N separate buffers of this description.
+// Descriptions are plain data; the functions are thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,8 @@ namespace millrace::tensor {
 
 enum class Rounding : uint8_t { kUnknown = 0, kNearestEven = 1, kTowardZero = 2 };
 
-// real = (q - zero_point) * scale. An unquantised tensor has scale 1 and zero point 0.
+// Parameters of affine quantisation: real = (q - zero_point) * scale. A tensor that is not
+// quantised has scale 1 and zero point 0.
 struct QuantParams {
   double scale = 1.0;
   int32_t zero_point = 0;
@@ -33,27 +35,29 @@ struct TensorDesc {
   DataType type = DataType::kUnknown;
   Layout layout = Layout::kUnknown;
   std::vector<uint32_t> order;  // kGeneric only; as long as shape
-  std::vector<uint32_t> shape;  // of this view, padding lanes included
+  std::vector<uint32_t> shape;  // of this view, padded channels included
 
-  // Product of shape, 1 for a scalar; and that times size_of(type). SIZE_MAX where the true number
-  // does not fit, so that comparing it with a buffer's size is safe.
+  // elements() is the product of the shape (1 for a scalar), and bytes() that times size_of(type).
+  // Both saturate to SIZE_MAX, so comparing the result with the size of a buffer is safe.
   size_t elements() const noexcept;
   size_t bytes() const noexcept;
-  // Dense C-order strides of shape, in elements.
+  // The strides of a dense tensor in C order (the last dimension has stride 1), in elements.
   std::vector<uint32_t> strides() const;
 
   friend bool operator==(const TensorDesc&, const TensorDesc&) = default;
 };
 
-// The CPU view of a tensor: rank 4 is NCHW, anything else GENERIC with the identity order.
+// Describes the CPU view of a tensor: NCHW for rank 4, otherwise GENERIC with the identity order.
 TensorDesc make_cpu_desc(std::string name, DataType type, std::vector<uint32_t> shape);
 
-// The HW view that belongs to a CPU view, in `type`. Without an override: rank 4 with C <= 4 is
-// HCWNC4; other rank 4 is HCWNC16 for one-byte types, else HCWNC8; anything else is GENERIC with
-// the CPU view's order. An override must be a layout that this rank can have: plain layouts whose
-// letters match the CPU view's dimensions (NHWC of an NCHW tensor), the HCWNC layouts for rank 4,
-// or GENERIC, which then has the identity order; otherwise kInvalidArgument names tensor, rank and
-// layout.
+// Describes the HW view for a CPU view, with elements of `type`. Without an override the layout of
+// rank 4 is HCWNC4 for up to 4 channels, otherwise HCWNC16 for one-byte types and HCWNC8 for all
+// others; any other rank is GENERIC, with the order of the CPU view if that is GENERIC.
+//
+// An override must be a layout that the rank can have: a plain layout with as many letters as the
+// CPU view has dimensions (such as NHWC), an HCWNC layout for rank 4, or GENERIC, which then has
+// the identity order. kInvalidArgument otherwise, naming the tensor, its rank and the layout; also
+// if `type` is UNKNOWN or `cpu` is inconsistent (dimensions_of()).
 Result<TensorDesc> make_hw_desc(const TensorDesc& cpu, DataType type,
                                 std::optional<Layout> layout_override = std::nullopt);
 

@@ -51,8 +51,8 @@ Result<TensorDesc> permuted_view(const TensorDesc& cpu, DataType type,
     return invalid_argument(fmt::format("tensor \"{}\": the view needs a data type", cpu.name));
   if (order.size() != dimensions.size() || !is_permutation(order))
     return invalid_argument(
-        fmt::format("tensor \"{}\" has {} dimensions: an order holds each number below that once, "
-                    "not {}",
+        fmt::format("tensor \"{}\" has {} dimensions: the order must be a permutation of their "
+                    "indices, not {}",
                     cpu.name, dimensions.size(), fmt::join(order, ",")));
   TensorDesc view{cpu.name, type, Layout::kGeneric, std::move(order), {}};
   for (const uint32_t dimension : view.order) view.shape.push_back(dimensions[dimension]);

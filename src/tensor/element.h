@@ -1,6 +1,8 @@
-// Conversion of one element between any two data types: the rules of conversion.h, one at a time.
-// Nothing here depends on the rounding mode of the thread, except the division by the scale and the
-// narrowing of FLOAT64 to FLOAT32.
+// Conversion of one element between any two data types: the scalar reference for the rules that
+// conversion.h lists, with which the vector kernels agree bit for bit. Rounding to integers and to
+// the 16-bit floating-point types does not depend on the rounding mode of the thread. Arithmetic
+// with the scale, and conversions of integers or FLOAT64 to FLOAT32, do where they are inexact.
+// Thread-safe.
 #pragma once
 
 #include <bit>
@@ -15,7 +17,7 @@
 
 namespace millrace::tensor {
 
-// The parameters of a conversion that apply to every element; the scale is finite and positive.
+// The parameters of a conversion that apply to every element. The scale is finite and positive.
 struct ElementRule {
   float scale = 1.0f;
   int32_t zero_point = 0;
@@ -47,11 +49,11 @@ MILLRACE_STORAGE(kFloat64, double);
 template <DataType kType>
 using StorageOf = typename Storage<kType>::T;
 
-// Holds every value of T, and the sum of two.
+// An integer type that holds every value of T and its sum with any zero point.
 template <class T>
 using Wide = std::conditional_t<sizeof(T) == 8, __int128, int64_t>;
 
-// The type in which elements of a floating type are computed.
+// The C++ type in which elements of a floating-point type are computed.
 template <DataType kType>
 using RealOf = std::conditional_t<kType == DataType::kFloat64, double, float>;
 
@@ -71,7 +73,8 @@ StorageOf<kType> narrow(float value, bool toward_zero) noexcept {
   if constexpr (kType == DataType::kFloat32 || kType == DataType::kFloat64) return value;
 }
 
-// The neighbour of `value` on the side of zero, or `value` itself; infinity and NaN as they are.
+// Rounds FLOAT64 toward zero to FLOAT32, in any rounding mode of the thread. Infinity stays
+// infinity and NaN stays NaN.
 inline float float_toward_zero(double value) noexcept {
   const auto rounded = static_cast<float>(value);
   if (!(std::fabs(static_cast<double>(rounded)) > std::fabs(value))) return rounded;
@@ -85,7 +88,8 @@ StorageOf<kType> narrow(double value, bool toward_zero) noexcept {
   } else if constexpr (kType == DataType::kFloat32) {
     return toward_zero ? float_toward_zero(value) : static_cast<float>(value);
   } else {
-    // An odd last bit where anything was cut off: so the second step rounds as one step would.
+    // Round to odd: setting the last bit if bits were cut off keeps the second rounding from
+    // turning a value just beside a tie into a tie. The result equals that of rounding once.
     const float cut = float_toward_zero(value);
     const bool exact = !(static_cast<double>(cut) != value) || std::isnan(value);
     return narrow<kType>(exact ? cut : std::bit_cast<float>(std::bit_cast<uint32_t>(cut) | 1),
@@ -93,11 +97,12 @@ StorageOf<kType> narrow(double value, bool toward_zero) noexcept {
   }
 }
 
-// Rounds to nearest integer, ties to even. std::nearbyint would follow the thread's rounding mode.
+// Rounds to the nearest integer, ties to even. std::nearbyint would follow the rounding mode of the
+// thread.
 template <class Real>
 Real round_to_even(Real value) noexcept {
   const Real whole = std::trunc(value);
-  const Real rest = std::fabs(value - whole);  // exact, and 0 for infinity only through the check
+  const Real rest = std::fabs(value - whole);  // exact; NaN for infinity, which returns `whole`
   if (!(rest >= Real{0.5})) return whole;
   const bool up = rest > Real{0.5} || std::fmod(whole, Real{2}) != 0;
   return up ? whole + std::copysign(Real{1}, value) : whole;
@@ -110,13 +115,13 @@ T saturate(Integer value) noexcept {
   return static_cast<T>(value);
 }
 
-// clamp(round(value / scale) + zero_point), NaN as 0.
+// Quantises: clamp(round(value / scale) + zero_point) to the range of T; NaN gives 0.
 template <class T, class Real>
 T quantise(Real value, const ElementRule& rule) noexcept {
   if (std::isnan(value)) return 0;
   const Real ratio = value / static_cast<Real>(rule.scale);
   const Real rounded = rule.toward_zero ? std::trunc(ratio) : round_to_even(ratio);
-  // Far outside every T, whatever zero point is added, and well inside Wide<T>.
+  // A bound beyond the range of every T, whatever zero point is added, that Wide<T> can hold.
   constexpr Real kFar = sizeof(T) == 8 ? 0x1p+66f : 0x1p+34f;
   const auto whole = static_cast<Wide<T>>(std::fmin(std::fmax(rounded, -kFar), kFar));
   const Wide<T> shifted = whole + rule.zero_point;

@@ -12,7 +12,7 @@ namespace {
 
 using Extents = std::vector<uint32_t>;
 
-// Strides in dimension order, in elements, of a dense view.
+// The strides of a dense view, in elements, in dimension order.
 std::vector<size_t> dense_strides(const Extents& order, const Extents& shape) {
   std::vector<size_t> strides(shape.size());
   size_t stride = 1;
@@ -41,11 +41,14 @@ void add(std::vector<Box>& boxes, Box box) {
   if (!box.empty()) boxes.push_back(simplified(std::move(box)));
 }
 
-// The part of a blocked view that covers `channels` channels, in `block`-sized groups of `lanes`.
+// Makes the loop nests over parts of a blocked view, whose shape is [H, ceil(C / block), W, N,
+// block].
 struct BlockedView {
   const Extents& dimensions;  // N, C, H, W
   size_t block;
 
+  // The loop nest over `lanes` channels of each of `blocks` blocks, from channel `first_lane` of
+  // block `first_block` on. `from` are the strides of the CPU view by dimension.
   Box box(size_t first_block, size_t blocks, size_t first_lane, size_t lanes,
           const std::vector<size_t>& from) const {
     const size_t batch = dimensions[0], width = dimensions[3];
@@ -61,6 +64,7 @@ struct BlockedView {
   }
 };
 
+// The last block is partly padding if the number of channels is not a multiple of the block.
 Geometry blocked_geometry(const Extents& dimensions, const std::vector<size_t>& from,
                           size_t block) {
   const BlockedView view{dimensions, block};

@@ -10,15 +10,17 @@ constexpr uint32_t kExponentShift = 112u << 23;    // difference of the exponent
 
 enum class Direction { kNearestEven, kTowardZero };
 
+// Requirement for kNearestEven: `count` is at least 1.
 constexpr uint32_t shift_right(uint32_t value, uint32_t count, Direction direction) {
   if (direction == Direction::kTowardZero) return value >> count;
   return (value + (1u << (count - 1)) - 1 + ((value >> count) & 1u)) >> count;
 }
 
-// The magnitude bits for a value below 2^-14: its significand in units of 2^-24.
+// Converts the magnitude of a value below 2^-14, which is subnormal in binary16: the result counts
+// units of 2^-24.
 constexpr uint32_t subnormal(uint32_t magnitude, Direction direction) {
   const uint32_t exponent = magnitude >> 23;
-  constexpr uint32_t kTooSmall = 102;  // exponents below 2^-25 stay under half a unit
+  constexpr uint32_t kTooSmall = 102;  // the biased exponent of 2^-25, half a unit
   if (exponent < kTooSmall) return 0;
   return shift_right((magnitude & 0x7fffffu) | 0x800000u, 126 - exponent, direction);
 }
@@ -43,7 +45,7 @@ constexpr uint32_t widen_magnitude(uint32_t magnitude) {
   if (magnitude == 0x7c00u) return kInfinity;
   if (magnitude >= 0x400u) return (magnitude << 13) + kExponentShift;
   if (magnitude == 0) return 0;
-  const auto leading = static_cast<uint32_t>(std::bit_width(magnitude)) - 1;  // of 2^-24
+  const auto leading = static_cast<uint32_t>(std::bit_width(magnitude)) - 1;  // bit 0 is 2^-24
   return ((103 + leading) << 23) | ((magnitude << (23 - leading)) & 0x7fffffu);
 }
 

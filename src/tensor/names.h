@@ -1,4 +1,4 @@
-// Looks up the names of data types and layouts.
+// Looks up the names of data types and layouts, and lists them in the error message. Thread-safe.
 #pragma once
 
 #include <fmt/format.h>
@@ -12,8 +12,8 @@
 
 namespace millrace::tensor {
 
-// The index of `text` in `names`, of which the first stands for "unknown" and is never found.
-// kInvalidArgument says that `text` is not a `what` and lists the names.
+// Returns the index of `text` in `names`. The first name stands for "unknown" and is never found.
+// kInvalidArgument says that `text` is no `what` and lists the other names.
 inline Result<size_t> find_name(std::string_view text, std::span<const std::string_view> names,
                                 std::string_view what) {
   const auto known = names.subspan(1);

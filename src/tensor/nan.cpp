@@ -6,8 +6,9 @@
 namespace millrace::tensor {
 namespace {
 
-// A NaN has all bits of the exponent set, as infinity has, and a fraction that is not zero: without
-// its sign it is a larger number than the bits of infinity.
+// In IEEE 754 formats, infinity has all bits of the exponent set and a fraction of zero; NaN has
+// the same exponent and any other fraction. So, without its sign, NaN is an integer greater than
+// the bits of infinity.
 template <class Bits, Bits kInfinity>
 std::optional<size_t> find_above(std::span<const std::byte> elements) noexcept {
   constexpr Bits kNoSign = static_cast<Bits>(~(Bits{1} << (sizeof(Bits) * 8 - 1)));

@@ -1,4 +1,4 @@
-// Finding a NaN in the elements of a tensor.
+// Finds NaN in the elements of a tensor. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace millrace::tensor {
 
-// The index of the first element that is a NaN; none for a type that has no NaN. The elements lie
-// one after another and need no alignment.
+// Returns the index of the first element that is NaN; nothing if there is none, or if the type is
+// not a floating-point type. The elements are contiguous and may have any alignment.
 std::optional<size_t> find_nan(DataType type, std::span<const std::byte> elements) noexcept;
 
 }  // namespace millrace::tensor

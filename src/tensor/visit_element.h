@@ -9,9 +9,9 @@
 
 namespace millrace::tensor {
 
-// Calls visit(T{}) with the C++ type that holds elements of `type` and returns what it returns, a
-// Status; kUnsupported for the 16-bit floating types, which have none. A BOOLEAN is a uint8_t that
-// is 0 or not.
+// Calls visit(T{}), where T is the C++ type that holds an element of `type`, and returns its
+// Status. kUnsupported for FP16, BF16 and UNKNOWN, which have no arithmetic type in C++. An element
+// of BOOLEAN is a uint8_t; every value but 0 is true.
 template <class Visit>
 Status visit_element(DataType type, Visit&& visit) {
   switch (type) {
@@ -37,8 +37,8 @@ Status visit_element(DataType type, Visit&& visit) {
     case DataType::kBoolean:
       return visit(uint8_t{});
     default:
-      return unsupported("elements of type " + std::string(to_string(type)) +
-                         " are not computed with");
+      return unsupported("computing with elements of type " + std::string(to_string(type)) +
+                         " is not supported");
   }
 }
 

@@ -1,3 +1,5 @@
+// Checks the number of frames, the number of tensors of each frame, then view, size, alignment and
+// writability of each tensor. Stops at the first failure.
 #include "vart/job_binder.h"
 
 #include <fmt/format.h>
@@ -34,8 +36,8 @@ ApiStatus JobBinder::bind(const ModelTensors& model, const CallRules& rules,
   const size_t batch_size = rules.batch_size;
   const auto wrong_count = [&](const char* what, size_t count, size_t low) {
     reason_ = fmt::format(
-        "{} frames of {}s, where {} to {} are taken (`millrace compile --batch` sets "
-        "how many a model takes)",
+        "{} frames of {}s, but the number must be {} to {} (`millrace compile --batch` sets "
+        "the batch size of a model)",
         count, what, low, batch_size);
   };
   if (inputs.empty() || inputs.size() > batch_size) {
@@ -59,8 +61,8 @@ bool JobBinder::bind_side(const ModelTensors& model, TensorDirection direction,
   for (uint32_t frame = 0; frame < frames_; ++frame) {
     const std::vector<NpuTensor>& tensors = table[frame];
     if (tensors.size() != expected) {
-      reason_ = fmt::format("frame {} has {} {} tensors, the model {}", frame, tensors.size(),
-                            name_of_side(direction), expected);
+      reason_ = fmt::format("frame {} has {} {} tensors, but the model has {}", frame,
+                            tensors.size(), name_of_side(direction), expected);
       return false;
     }
     for (size_t i = 0; i < expected; ++i)
@@ -84,8 +86,8 @@ bool JobBinder::bind_tensor(const ModelTensors& model, TensorDirection direction
   if (state->info().size_in_bytes < expected.size_in_bytes)
     return refuse(
         direction, name,
-        fmt::format("the tensor has {} bytes, the {} view {}", state->info().size_in_bytes,
-                    to_string(type), expected.size_in_bytes));
+        fmt::format("the tensor has {} bytes, but the {} view needs {}",
+                    state->info().size_in_bytes, to_string(type), expected.size_in_bytes));
   if (!is_aligned(state->data(), expected.data_type))
     return refuse(direction, name,
                   fmt::format("the memory is not aligned for {}", to_string(expected.data_type)));
@@ -104,7 +106,7 @@ bool JobBinder::bind_tensor(const ModelTensors& model, TensorDirection direction
   return true;
 }
 
-// True also where conversions are allowed.
+// True if the program uses the view without a conversion, or if conversions are allowed.
 bool JobBinder::is_in_place(TensorDirection direction, size_t index, device::View view) const {
   if (rules_.in_place_on == nullptr) [[likely]]
     return true;
@@ -121,7 +123,7 @@ void JobBinder::note_mismatches(const NpuTensorInfo& expected, const NpuTensorIn
       given.direction == TensorDirection::INPUT && expected.direction == TensorDirection::OUTPUT;
   if (overwritten)
     mismatches_.push_back({Mismatch::kOverwritten, &expected, &given});
-  else if (given.name != expected.name && !passed_on)  // which has another name on purpose
+  else if (given.name != expected.name && !passed_on)  // an output of another model may differ
     mismatches_.push_back({Mismatch::kName, &expected, &given});
   if (given.tensor_type != expected.tensor_type)
     mismatches_.push_back({Mismatch::kView, &expected, &given});

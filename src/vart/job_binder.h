@@ -1,4 +1,6 @@
-// JobBinder: from the vectors of tensors of a call to the bindings of a job, checked.
+// JobBinder: checks the tensors of a call to a runner and translates them to the bindings of a job,
+// in whichever view each tensor has. Tensors are matched with the inputs and outputs of the model
+// by their index. Not thread-safe: each thread uses its own binder (BinderOfCall).
 #pragma once
 
 #include <cstddef>
@@ -17,27 +19,28 @@ namespace millrace::vartml {
 
 using TensorTable = std::vector<std::vector<::vart::NpuTensor>>;
 
-// The rules for what a runner takes in a call.
+// The requirements that a runner has for the tensors of a call.
 struct CallRules {
   size_t batch_size = 1;
-  // Tensors that this program would have converted are refused; null: none are.
+  // If not null, tensors that this program would have to convert are refused.
   const device::Program* in_place_on = nullptr;
 };
 
-// The bindings of one call. Reused from call to call, so that binding allocates nothing.
+// Holds the bindings of one call. It is reused from call to call and keeps the capacity of its
+// vectors, so that in the steady state binding allocates nothing.
 class JobBinder {
  public:
-  // Checks and binds as many frames as there are inputs; further outputs are left alone. Otherwise
-  // INVALID_INPUT or INVALID_OUTPUT, and reason() says why.
+  // Checks and binds as many frames as there are inputs; additional frames of outputs are ignored.
+  // On failure returns INVALID_INPUT or INVALID_OUTPUT, and reason() describes it.
   ::vart::StatusCode bind(const ModelTensors& model, const CallRules& rules,
                           const TensorTable& inputs, const TensorTable& outputs);
   runtime::JobBindings bindings() const noexcept { return {frames_, inputs_, outputs_}; }
   const std::string& reason() const noexcept { return reason_; }
-  // Differences between tensors of the call and those of the model that they are bound to. Valid as
-  // long as the model and the tensors of the call.
+  // Returns the differences between the descriptions of the call's tensors and those of the model.
+  // They refer to both: valid as long as the model and the tensors of the call exist.
   std::span<const TensorMismatch> mismatches() const noexcept { return mismatches_; }
 
-  // Drops the references to tensors, keeps the capacity.
+  // Drops the references to tensors and keeps the capacity.
   void clear() noexcept;
 
  private:
@@ -56,8 +59,8 @@ class JobBinder {
   std::string reason_;
 };
 
-// The binder of the calling thread for the time of one call: however the call ends, no tensor is
-// referred to afterwards.
+// The calling thread's binder for the duration of one call. Its destructor drops all references to
+// tensors, however the call ends.
 class BinderOfCall {
  public:
   // Throws std::bad_alloc.

@@ -17,14 +17,14 @@ int64_t microseconds(int64_t from_ns, int64_t to_ns) {
   return (to_ns - from_ns) / 1000;
 }
 
-// State of one job, shared by the thread that submits it and the one that runs its callback.
+// The state of one job, shared by the thread that submits it and the one that runs its callback.
 struct JobLife {
-  // Held until the submission is logged, so that the lines of a job come in their order.
+  // Held until the submission is logged, so that the lines of a job are in order.
   std::mutex mutex;
   const int64_t submitted_ns = now_ns();
   runtime::JobTimes times;
 
-  // Requirement: the job is complete, or was refused.
+  // Describes the status and the times. Requirement: the job is complete or was refused.
   std::string outcome(const Status& status) const {
     const int64_t started = times.started(), ended = times.ended();
     const std::string_view code = to_string(to_status_code(status.code()));

@@ -1,6 +1,7 @@
-// The lines about single jobs in the debug log of a runner: submitted; completed, with what status,
-// and how long the job was in the queue, on the device, and on its way to its callback. For runners
-// whose log passes them on; others call the session directly.
+// Tracing of single jobs in the debug log of a runner. The lines say that a job was submitted or
+// refused, and that it completed, with its status and the times that it spent in the queue, on the
+// device and between completion and callback. Only for runners whose log is at DEBUG; others call
+// the session directly.
 #pragma once
 
 #include <memory>
@@ -10,8 +11,9 @@
 
 namespace millrace::vartml {
 
-// Like the functions of Session. A job without a callback gets one, which logs: its completion is
-// logged before the session is gone, but not always before a wait for it returns.
+// Like Session::submit and Session::execute, with log lines. The completion of a submitted job is
+// logged by its callback, so before the session is destroyed, but possibly after a wait for the job
+// has returned.
 Result<runtime::SessionJobId> submit_traced(runtime::Session& session,
                                             runtime::JobBindings bindings,
                                             runtime::JobCallback callback,

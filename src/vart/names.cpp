@@ -1,4 +1,4 @@
-// The enumerators' names behind vart::to_string.
+// The names of enumerators, the implementation of vart::to_string.
 #include <array>
 #include <cstddef>
 
@@ -17,7 +17,7 @@ std::string_view pick(const std::array<std::string_view, count>& names, int valu
   return value >= 0 && static_cast<size_t>(value) < count ? names[value] : kUnknown;
 }
 
-// The enums of the tensor layer have the same names and numbers.
+// The enumerations of the tensor layer have the same names and values as those of the API.
 template <class Core, class Enum>
 std::string_view core_name(Enum value) noexcept {
   const int number = static_cast<int>(value);
@@ -27,7 +27,7 @@ std::string_view core_name(Enum value) noexcept {
 
 }  // namespace
 
-// The core has one more type, FLOAT64.
+// The core also has the type FLOAT64, which the API does not.
 std::string_view name_of(DataType value) noexcept {
   if (value > DataType::UINT64) return kUnknown;
   return core_name<millrace::tensor::DataType>(value);

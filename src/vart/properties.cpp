@@ -20,7 +20,7 @@ size_t free_memory_bytes() {
   return pages > 0 && page_bytes > 0 ? static_cast<size_t>(pages) * page_bytes : 0;
 }
 
-// A bank without a limit has as much left as the machine has.
+// Returns the free bytes of each bank; for a bank without a limit, the free memory of the machine.
 std::vector<size_t> free_bytes_of(const memory::BankList& banks) {
   std::vector<size_t> free_bytes;
   for (const std::shared_ptr<memory::Bank>& bank : banks)

@@ -1,4 +1,4 @@
-// Runner::get_property.
+// The implementation of Runner::get_property; docs/vart.md lists the keys and the types of values.
 #pragma once
 
 #include <any>
@@ -11,7 +11,7 @@
 
 namespace millrace::vartml {
 
-// Throws std::invalid_argument for an unknown key.
+// Returns the value of a property. Throws std::invalid_argument for an unknown key.
 std::any property_of(const runtime::LoadedProgram& loaded, const RunnerOptions& options,
                      const runtime::Session& session, const memory::BankList& banks,
                      const std::string& key);

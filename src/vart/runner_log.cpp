@@ -7,7 +7,8 @@
 
 namespace millrace::vartml {
 
-// Jobs that fail again and again come here each time: lines of usual length take no memory.
+// Every failed job is logged, so lines of usual length are formatted without a heap allocation
+// (fmt::memory_buffer has inline storage).
 void RunnerLog::write_line(LogLevel level, fmt::string_view format,
                            fmt::format_args args) const noexcept {
   try {
@@ -16,7 +17,7 @@ void RunnerLog::write_line(LogLevel level, fmt::string_view format,
     fmt::vformat_to(std::back_inserter(line), format, args);
     (prints(level) ? log_to_stderr : log)(level, "vart", {line.data(), line.size()});
   } catch (const std::exception&) {
-    log(level, "vart", "a line could not be formatted: there is no memory");
+    log(level, "vart", "a log line could not be formatted: out of memory");
   }
 }
 
@@ -28,7 +29,7 @@ void RunnerLog::write_line(LogLevel level, fmt::string_view format,
 
 ::vart::StatusCode RunnerLog::code_of(const Status& job) const noexcept {
   const ::vart::StatusCode code = to_status_code(job.code());
-  // Programs may submit until they are refused, and poll.
+  // A full queue and a pending job are expected: programs submit until the queue is full, and poll.
   const bool failed = code != ::vart::StatusCode::SUCCESS &&
                       code != ::vart::StatusCode::JOB_PENDING &&
                       code != ::vart::StatusCode::RESOURCE_UNAVAILABLE;

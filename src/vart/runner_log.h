@@ -1,9 +1,10 @@
-// RunnerLog: the lines of one runner in the log of the process. They carry its name, and only those
-// up to its own level are passed on; the level of the sink bounds them further. Where neither a
-// sink nor MILLRACE_LOG was chosen, they go to standard error; errors of a runner without
-// `log_level` and `debug` once per reason.
+// RunnerLog: the log of one runner. It prefixes lines with the runner's name, drops those above the
+// runner's own level, and passes the others to the log of the process, whose level limits them
+// further. If the program has installed no sink and MILLRACE_LOG is not set, lines go to standard
+// error; the errors of a runner without the options `log_level` and `debug` are then printed only
+// once per reason.
 //
-// Immutable and thread-safe. Callbacks may outlive the runner, so they share its log.
+// Immutable and thread-safe. Callbacks may outlive the runner, so they share ownership of its log.
 #pragma once
 
 #include <fmt/format.h>
@@ -25,12 +26,12 @@ class RunnerLog {
     print_errors_by_default();
   }
 
-  // Whether a line of this level would reach a sink: to ask before building an expensive one. Of a
-  // level that the runner does not pass on it costs one comparison.
+  // True if a line of this level would be written; call it before formatting an expensive line.
+  // Costs one comparison for levels that the runner drops.
   bool enabled(LogLevel level) const noexcept {
     return level <= level_ && (log_enabled(level) || prints(level));
   }
-  // A line for which there is no memory is lost.
+  // Writes a line. It is lost if memory is exhausted.
   void write(LogLevel level, std::string_view line) const noexcept {
     write_format(level, "{}", line);
   }
@@ -40,13 +41,16 @@ class RunnerLog {
     if (enabled(level)) write_line(level, format, fmt::make_format_args(args...));
   }
 
-  // The status that the API returns of a call that was refused, or of a job; logs why it failed.
+  // Logs why a call failed, and returns `code`.
   ::vart::StatusCode report(::vart::StatusCode code, std::string_view reason) const noexcept;
+  // Returns the code of a job's status, and logs a failure. A full queue and a pending job are not
+  // logged.
   ::vart::StatusCode code_of(const Status& job) const noexcept;
 
  private:
-  // Whether this log writes lines of that level itself. Errors that nobody asked for are left to
-  // the default of the process, which prints those of one reason once.
+  // True if this log prints lines of that level to standard error by itself. Errors of a runner
+  // without a level of its own are left to the log of the process, whose default prints an error
+  // once per reason.
   bool prints(LogLevel level) const noexcept {
     return (asked_for_ || level != LogLevel::kError) && !log_is_chosen();
   }

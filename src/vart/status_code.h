@@ -1,4 +1,4 @@
-// Converts a status of the core to the code that a caller of the API gets.
+// Translates a status code of the core to the one that the API returns.
 #pragma once
 
 #include "base/status.h"
@@ -6,7 +6,8 @@
 
 namespace millrace::vartml {
 
-// Never returns UNSUPPORTED: programs of release 6.2 look codes up in a table that ends before it.
+// Never returns UNSUPPORTED, since programs built for release 6.2 index a table with the code, and
+// that table ends before it.
 ::vart::StatusCode to_status_code(StatusCode code) noexcept;
 
 }  // namespace millrace::vartml

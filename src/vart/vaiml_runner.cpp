@@ -1,3 +1,6 @@
+// The calls of the API: each binds its tensors (JobBinder), then submits to or executes on the
+// session. Calls that may block keep references to session and log, since another thread may
+// destroy the runner before they return. Calls that must not throw run within contained().
 #include "vart/vaiml_runner.h"
 
 #include <fmt/format.h>
@@ -53,15 +56,15 @@ std::string no_bank(const memory::BankList& banks, uint32_t wanted) {
   return fmt::format("there is no memory bank {}: banks are 0 to {}", wanted, banks.size() - 1);
 }
 
-// Logging takes memory, too.
+// Logs a failure and returns its code, even if memory for the log line is exhausted.
 ApiStatus report(const RunnerLog& log, ApiStatus code, std::string_view why) noexcept try {
   return log.report(code, why);
 } catch (const std::exception&) {
   return code;
 }
 
-// For calls that must not throw: what the core left to the standard library to report. `log` must
-// live as long as `call`.
+// Runs the body of a call that must not throw, and turns an exception, such as bad_alloc of the
+// standard library, into a status. `log` must live as long as `call`, which may outlive the runner.
 template <class Call>
 ApiStatus contained(const RunnerLog& log, Call&& call) noexcept {
   try {
@@ -69,7 +72,7 @@ ApiStatus contained(const RunnerLog& log, Call&& call) noexcept {
       return log.code_of(forked_status());
     return call();
   } catch (const std::bad_alloc&) {
-    return report(log, ApiStatus::OUT_OF_MEMORY, "no memory for the call");
+    return report(log, ApiStatus::OUT_OF_MEMORY, "out of memory");
   } catch (const std::exception& error) {
     return report(log, ApiStatus::RUNTIME_ERROR, error.what());
   } catch (...) {
@@ -77,7 +80,7 @@ ApiStatus contained(const RunnerLog& log, Call&& call) noexcept {
   }
 }
 
-// The same for calls that start a job; `start` fills in the id.
+// Like contained(), for calls that start a job: `start` sets the id and returns the status.
 template <class Start>
 ::vart::JobHandle contained_start(const RunnerLog& log, Start&& start) noexcept {
   uint32_t id = 0;
@@ -119,7 +122,7 @@ VaimlRunner::VaimlRunner(const std::string& model_path, const OptionMap& options
   log_->write(LogLevel::kInfo, fmt::format("created from {}: {}", model_path, summary()));
 }
 
-// Callbacks that are left may call the runner, so nothing is destroyed before they have run.
+// Closes the session first: that waits for the remaining callbacks, which may call the runner.
 VaimlRunner::~VaimlRunner() {
   if (is_forked_child()) return;
   const CancellationOff whole;

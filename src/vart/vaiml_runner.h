@@ -1,7 +1,9 @@
-// VaimlRunner: vart::Runner over a Session of the core.
+// VaimlRunner: the implementation of vart::Runner, over one loaded program and one Session of the
+// core. All functions are thread-safe. execute, execute_async and wait throw nothing: every failure
+// is logged and returned as a status code.
 //
 // The model runs on the device that the environment variable MILLRACE_DEVICE names when the runner
-// is made: "cpu" (the software NPU) when it is not set, "null" to measure everything but the
+// is created: "cpu" (the software NPU) when it is not set, "null" to measure everything but the
 // computation, or any plugin (see device/registry.h).
 #pragma once
 
@@ -71,8 +73,8 @@ class VaimlRunner final : public ::vart::Runner {
   const runtime::LoadedProgram loaded_;
   const ModelTensors tensors_;
   TensorWarnings tensor_warnings_;
-  std::unique_ptr<ProfileFile> profile_;  // null unless asked for
-  // Shared with calls that block, which may end after the runner.
+  std::unique_ptr<ProfileFile> profile_;  // null unless requested
+  // Shared with blocking calls, which may return after the runner has been destroyed.
   std::shared_ptr<runtime::Session> session_;
 };
 

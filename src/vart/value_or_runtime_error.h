@@ -1,5 +1,5 @@
-// value_or_runtime_error: for calls of the API that report every failure as std::runtime_error,
-// where base/value_or_throw.h distinguishes what the caller did wrong.
+// value_or_runtime_error: unwraps a Result and throws every failure as std::runtime_error, for
+// calls that the API specifies so. base/value_or_throw.h throws other types for invalid arguments.
 #pragma once
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ T value_or_runtime_error(Result<T> result) {
   return *std::move(result);
 }
 
-// The same; the message names the tensor.
+// Does the same, with the name of the tensor in the message.
 template <class T>
 T value_or_runtime_error(Result<T> result, const ::vart::NpuTensorInfo& info) {
   if (!result.ok())

@@ -29,7 +29,7 @@ struct OpenDevices {
 };
 
 OpenDevices& open_devices() {
-  // Never destroyed: a program may open a device while it exits.
+  // Never destroyed, since a program may open a device while it exits.
   static OpenDevices* made = new OpenDevices;
   return *made;
 }

@@ -1,3 +1,5 @@
+// Lenient conversions over nlohmann::json. Every conversion receives the path of its value, which
+// error messages name.
 #include "vartx/json_config.h"
 
 #include <fmt/format.h>
@@ -25,7 +27,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
-// The whole of a text as a number; nothing where it is none.
+// Parses the whole text as a number; nullopt if it is not one.
 template <class Number>
 std::optional<Number> parse_number(std::string_view text) {
   text = trimmed(text);
@@ -39,12 +41,13 @@ std::string_view text_in(const json& value) {
   return value.get_ref<const std::string&>();
 }
 
-// Property trees write an empty list or object as an empty text, and programs an unset setting.
+// True for a blank string, as which property trees write an empty list or object, and programs a
+// setting that is not set.
 bool is_empty_text(const json& value) {
   return value.is_string() && trimmed(text_in(value)).empty();
 }
 
-// True also for null, and for the text that a property tree makes of it.
+// True for a blank string, for null, and for the string "null" that a property tree makes of it.
 bool is_missing(const json& value) {
   return value.is_null() || is_empty_text(value) || (value.is_string() && text_in(value) == "null");
 }
@@ -56,7 +59,8 @@ bool is_missing(const json& value) {
   throw std::invalid_argument(fmt::format("\"{}\": {} is not {}", path, shown, wanted));
 }
 
-// The library copies and prints values recursively, so that depth costs stack.
+// A parser callback that refuses deeply nested text: nlohmann::json copies and prints values
+// recursively, so the depth must be limited to bound the use of the stack.
 bool refuse_depth(int depth, json::parse_event_t, const json&) {
   constexpr int kDeepest = 64;
   if (depth > kDeepest)
@@ -107,7 +111,7 @@ std::string string_in(const json& value, const std::string& path) {
   return value.dump();
 }
 
-// read(element, path) of each element of a list; of a single value, its own.
+// Returns read(element, path) for each element of a list, or for the value itself if it is no list.
 template <class Read>
 auto list_in(const json& value, const std::string& path, Read&& read) {
   std::vector<decltype(read(value, path))> list;
@@ -121,7 +125,7 @@ auto list_in(const json& value, const std::string& path, Read&& read) {
   return list;
 }
 
-// The numbers of a list in their order, however deep they are.
+// Appends the numbers of a list that may be nested, in depth-first order.
 void flatten(const json& value, const std::string& path, std::vector<float>& numbers) {
   if (is_empty_text(value)) return;
   if (!value.is_array()) {
@@ -152,9 +156,10 @@ JsonConfig JsonConfig::parse(const std::string& text) {
   try {
     value = json::parse(text, refuse_depth);
   } catch (const json::exception& error) {
-    throw std::invalid_argument(fmt::format("the configuration is no JSON text: {}", error.what()));
+    throw std::invalid_argument(
+        fmt::format("the configuration is not valid JSON: {}", error.what()));
   }
-  if (!value.is_object()) throw std::invalid_argument("the configuration is no JSON object");
+  if (!value.is_object()) throw std::invalid_argument("the configuration must be a JSON object");
   return {std::move(value), {}};
 }
 

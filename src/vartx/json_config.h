@@ -1,11 +1,11 @@
-// JsonConfig: the configuration text that programs give to functions of VART-X, read leniently.
+// JsonConfig: a lenient reader of the JSON configuration texts that programs pass to VART-X.
 //
-// Programs pass what they read through a property tree, which turns every number and switch into a
-// string, and an empty list or object into "". So values are taken in either form; null and blank
-// text count as missing. Keys that nobody asks for are ignored.
+// Programs often pass the text through a boost property tree, which turns every number and boolean
+// into a string, and an empty list or object into "". So each value may have either form; null,
+// "null" and blank strings count as missing. Unknown keys are ignored.
 //
-// Every function throws std::invalid_argument, naming key and value, for a value of a wrong type.
-// Immutable, and thread-safe.
+// Every function throws std::invalid_argument, which names key and value, for a value of a wrong
+// type. Immutable and thread-safe.
 #pragma once
 
 #include <boost/algorithm/string/predicate.hpp>
@@ -24,18 +24,18 @@ class JsonConfig {
  public:
   // An empty object, in which every key is missing.
   JsonConfig();
-  // Parses JSON text whose top is an object; text without any character but blanks is an empty
-  // object. std::invalid_argument says what is wrong, and where.
+  // Parses JSON text whose top-level value is an object; blank text is an empty object. Throws
+  // std::invalid_argument, which says what is wrong and where.
   static JsonConfig parse(const std::string& text);
 
   bool has(const std::string& key) const;
 
-  // The value of `key`, or the fallback where it is missing.
-  float number(const std::string& key, float fallback) const;  // finite
+  // These return the value of `key`, or the fallback if it is missing.
+  float number(const std::string& key, float fallback) const;  // must be finite
   int64_t integer(const std::string& key, int64_t fallback) const;
-  bool boolean(const std::string& key, bool fallback) const;  // also 0 and 1
+  bool boolean(const std::string& key, bool fallback) const;  // may be 0 or 1
   std::string text(const std::string& key, const std::string& fallback) const;
-  // The value whose name is the text of `key`, in upper or lower case.
+  // Returns the value whose name is the text of `key`. Upper and lower case are equivalent.
   template <class Value>
   Value named(const std::string& key, Value fallback,
               std::initializer_list<std::pair<std::string_view, Value>> names) const {
@@ -49,20 +49,20 @@ class JsonConfig {
     refuse_name(key, given, known);
   }
 
-  // The elements of the list `key`; empty where it is missing. A single value counts as a list of
-  // one.
+  // These return the elements of the list `key`; an empty list if it is missing. A single value
+  // counts as a list of one element.
   std::vector<float> numbers(const std::string& key) const;
   std::vector<int64_t> integers(const std::string& key) const;
   std::vector<std::string> texts(const std::string& key) const;
-  // A list of lists, such as [[80, 80], [40, 40]]. A plain list counts as a single row.
+  // Returns a list of lists, such as [[80, 80], [40, 40]]. A flat list counts as a single row.
   std::vector<std::vector<float>> number_rows(const std::string& key) const;
 
-  // The numbers of a list, of its lists, of theirs, and so on, in their order.
+  // Returns the numbers of a list that may be nested to any depth, in their order.
   std::vector<float> flattened_numbers(const std::string& key) const;
 
-  // The object `key`; an empty one where it is missing.
+  // Returns the object `key`; an empty one if it is missing.
   JsonConfig object(const std::string& key) const;
-  // The objects of the list `key`; empty where it is missing.
+  // Returns the objects of the list `key`; an empty list if it is missing.
   std::vector<JsonConfig> objects(const std::string& key) const;
 
  private:
@@ -73,7 +73,7 @@ class JsonConfig {
   std::string path_of(const std::string& key) const;
 
   std::shared_ptr<const nlohmann::json> value_;
-  std::string path_;  // of this object within the text: empty at the top, else it ends in a dot
+  std::string path_;  // the keys that lead to this object, each followed by a dot, for messages
 };
 
 }  // namespace millrace::vartx

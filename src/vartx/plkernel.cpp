@@ -1,3 +1,5 @@
+// vart::PLKernel over pl::KernelCall and pl::KernelRun: a software kernel stands for the kernel in
+// programmable logic.
 #include "vart/vart_plkernel.hpp"
 
 #include <fmt/format.h>
@@ -32,6 +34,7 @@ namespace {
 
 constexpr const char* kWhat = "PLKernel";
 
+// The results of PLKernel::wait, as the API documents them.
 enum WaitResult : int { kSucceeded, kFailed, kNotEnded, kNotStarted };
 
 const millrace_pl_kernel& find(PLKernelImplType type, const std::string& name,
@@ -68,7 +71,7 @@ PLKernel::PLKernel(std::shared_ptr<PLKernelImplBase> impl) : impl_(std::move(imp
 
 void PLKernel::start(const std::vector<uint64_t>& arguments) {
   KernelCall call = value_or_throw(KernelCall::make(impl_->kernel, arguments), kWhat);
-  impl_->run.reset();  // waits for its end
+  impl_->run.reset();  // waits until the previous run has ended
   impl_->run = value_or_throw(KernelRun::start(std::move(call)), kWhat);
 }
 

@@ -1,3 +1,5 @@
+// xrt::bo over memory::Buffer. The member functions look up the memory by the address of the
+// object, so a bo has no other state than its registration.
 #include "xrt/xrt_bo.h"
 
 #include <fmt/format.h>
@@ -20,7 +22,8 @@ using millrace::memory::AddressEntry;
 using millrace::memory::Buffer;
 using millrace::memory::BufferHandle;
 
-// The handle is the address of a bo, so every bo has a registration of its own.
+// The registration of a bo, by which its memory is found by the address of the bo object
+// (memory/buffer_handle.h) and by its device address. Copies and moves of a bo register anew.
 class bo_registration {
  public:
   bo_registration(const bo* object, const Buffer& buffer)
@@ -39,11 +42,11 @@ constexpr const char* kWhat = "xrt::bo";
 
 using Registration = std::unique_ptr<bo_registration>;
 
-// The memory of a bo, found by its address alone: what NpuTensor::get_buffer() gives may be used as
-// a bo, and has other members.
+// Returns the memory of a bo. It is found by the address of the object, without access to members,
+// since a program may pass the pointer of NpuTensor::get_buffer(), which refers to another class.
 Buffer memory_of(const bo& object) {
   Buffer found = BufferHandle::find(&object);
-  if (!found) throw std::runtime_error("xrt::bo: there is no memory behind this object");
+  if (!found) throw std::runtime_error("xrt::bo: this object has no memory");
   return found;
 }
 
@@ -59,17 +62,19 @@ Registration register_copy(const bo* object, const bo& other) {
 size_t file_size(int fd) {
   struct stat file {};
   if (fstat(fd, &file) != 0)
-    throw std::invalid_argument(fmt::format("xrt::bo: {} is no descriptor", fd));
+    throw std::invalid_argument(fmt::format("xrt::bo: {} is not an open file descriptor", fd));
   return static_cast<size_t>(file.st_size);
 }
 
 void check_range(const char* what, size_t bytes, size_t size, size_t offset) {
   if (offset <= bytes && size <= bytes - offset) return;
-  throw std::invalid_argument(fmt::format(
-      "xrt::bo: {}: {} bytes from byte {} leave the {} there are", what, size, offset, bytes));
+  throw std::invalid_argument(
+      fmt::format("xrt::bo: {}: {} bytes at offset {} exceed the {} bytes "
+                  "of the buffer",
+                  what, size, offset, bytes));
 }
 
-// Requirement: the range lies in the memory.
+// Copies `size` bytes from offset `skip` on. Requirement: check_range() has accepted the range.
 void read_from(const Buffer& memory, void* destination, size_t size, size_t skip) {
   const auto copy = [&] {
     std::memcpy(destination, memory.data() + skip, size);
@@ -160,7 +165,7 @@ void* bo::map() {
 void bo::write(const void* source, size_t size, size_t seek) {
   const Buffer memory = memory_of(*this);
   check_range("write", memory.size(), size, seek);
-  if (!memory.writable()) throw std::runtime_error("xrt::bo: this memory can only be read");
+  if (!memory.writable()) throw std::runtime_error("xrt::bo: this memory is read-only");
   const auto copy = [&] {
     std::memcpy(memory.data() + seek, source, size);
     return millrace::Status();
@@ -178,7 +183,7 @@ void bo::copy(const bo& source, size_t size, size_t source_offset, size_t offset
   const Buffer from = memory_of(source);
   if (size == 0) size = from.size();
   check_range("copy", from.size(), size, source_offset);
-  // Through memory of our own: the two may overlap.
+  // Copies through a temporary buffer, since the two ranges may overlap.
   std::vector<std::byte> bytes(size);
   read_from(from, bytes.data(), size, source_offset);
   write(bytes.data(), size, offset);

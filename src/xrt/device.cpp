@@ -1,3 +1,4 @@
+// xrt::device and xrt::hw_context. An xclbin is only recorded by its UUID: nothing is programmed.
 #include "xrt/xrt_device.h"
 
 #include <fmt/format.h>
@@ -39,13 +40,14 @@ class device_impl {
 
 namespace {
 
-// Handles of one name share a device as long as any lives.
+// Returns the device of a name. All handles of one name share a device as long as one of them
+// exists.
 std::shared_ptr<device_impl> open(const std::string& name) {
   struct Devices {
     std::mutex mutex;
     std::map<std::string, std::weak_ptr<device_impl>> by_name;
   };
-  // Never destroyed: a program may open a device while it exits.
+  // Never destroyed, since a program may open a device while it exits.
   static Devices* const devices = new Devices;
   const std::lock_guard lock(devices->mutex);
   std::weak_ptr<device_impl>& slot = devices->by_name[name];
@@ -91,7 +93,8 @@ hw_context::hw_context(const xrt::device& device, const uuid& xclbin_id, access_
     : device_(device), id_(xclbin_id) {
   if (!device.has_xclbin(xclbin_id))
     throw std::invalid_argument(fmt::format(
-        "xrt::hw_context: the device knows no xclbin {}; register_xclbin() makes it known",
+        "xrt::hw_context: the xclbin {} is not registered on the device: call register_xclbin() "
+        "first",
         xclbin_id.to_string()));
 }
 

@@ -1,3 +1,5 @@
+// xrt::kernel and xrt::run over pl::KernelCall and pl::KernelRun. A run collects its arguments and
+// starts a thread at each start().
 #include "xrt/xrt_kernel.h"
 
 #include <fmt/format.h>
@@ -39,7 +41,7 @@ namespace {
 constexpr std::chrono::milliseconds kPoll{0};
 
 std::shared_ptr<kernel_impl> find(const std::string& name) {
-  millrace::print_errors_by_default();  // the state of a run says that it failed, and not why
+  millrace::print_errors_by_default();  // the state of a run tells that it failed, but not why
   return std::make_shared<kernel_impl>(
       *value_or_throw(millrace::pl::find_kernel(name), "xrt::kernel"));
 }
@@ -58,7 +60,7 @@ size_t check_index(const millrace_pl_kernel& kernel, int index) {
   if (index >= 0 && static_cast<size_t>(index) < kernel.argument_count)
     return static_cast<size_t>(index);
   throw std::invalid_argument(
-      fmt::format("xrt::kernel: {} has {} arguments, and none with index {}", kernel.name,
+      fmt::format("xrt::kernel: {} has {} arguments, but none with index {}", kernel.name,
                   kernel.argument_count, index));
 }
 
@@ -77,7 +79,7 @@ int kernel::group_id(int index) const {
   const auto& argument = function.arguments[check_index(function, index)];
   if (argument.kind == MILLRACE_PL_SCALAR)
     throw std::invalid_argument(
-        fmt::format("xrt::kernel: argument {} of {} is no buffer", index, function.name));
+        fmt::format("xrt::kernel: argument {} of {} is not a buffer", index, function.name));
   return static_cast<int>(argument.memory_bank);
 }
 
@@ -98,7 +100,7 @@ void run::set_bits(int index, uint64_t bits) {
 void run::start() {
   run_impl& impl = check(impl_, "xrt::run");
   if (state() == ERT_CMD_STATE_RUNNING)
-    throw std::invalid_argument("xrt::run: this run has not ended yet");
+    throw std::invalid_argument("xrt::run: the run is still in progress");
   std::vector<uint64_t> values;
   for (const std::optional<uint64_t>& each : impl.arguments) {
     if (!each)

@@ -15,7 +15,7 @@ uuid::uuid(const std::string& text) {
   if (digits.empty()) return;
   const auto is_digit = [](unsigned char c) { return std::isxdigit(c) != 0; };
   if (digits.size() != 2 * bytes_.size() || !std::ranges::all_of(digits, is_digit))
-    throw std::invalid_argument(fmt::format("\"{}\" is no uuid", text));
+    throw std::invalid_argument(fmt::format("\"{}\" is not a UUID", text));
   for (size_t i = 0; i < bytes_.size(); ++i)
     std::from_chars(&digits[2 * i], &digits[2 * i] + 2, bytes_[i], 16);
 }

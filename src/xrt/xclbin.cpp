@@ -1,3 +1,5 @@
+// xrt::xclbin: identifies the file by its contents, which are not parsed. Its kernels are the
+// software kernels that pl::list_kernels() finds.
 #include "experimental/xrt_xclbin.h"
 
 #include <fmt/format.h>
@@ -24,7 +26,7 @@ std::vector<char> read_file(const std::string& filename) {
   return bytes;
 }
 
-// Made of the content; never null, since the second half counts the bytes from 1.
+// Returns a UUID for the contents of a file: a hash, and the size plus 1, which makes it non-null.
 uuid identify(const std::vector<char>& data) {
   const uint64_t halves[] = {std::hash<std::string_view>{}({data.data(), data.size()}),
                              uint64_t{data.size()} + 1};

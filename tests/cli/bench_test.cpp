@@ -165,7 +165,7 @@ TEST_F(BenchTest, AFailedJobInTheMiddleOfAQueryHasItsOwnNumber) {
 TEST_F(BenchTest, AModelIsNoFileForJson) {
   const ProgramResult result = millrace({"bench", "--json", "x.rai", kGlyphsOnnx});
   EXPECT_NE(result.exit_code, 0);
-  EXPECT_THAT(result.err, ::testing::HasSubstr("put --json behind it"));
+  EXPECT_THAT(result.err, ::testing::HasSubstr("put --json after it"));
 }
 
 TEST_F(BenchTest, OptionsThatDoNotGoTogetherAreRefused) {

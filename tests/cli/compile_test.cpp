@@ -80,8 +80,8 @@ TEST_F(CliTest, CompileNotesWhatBecomesOfNamesOfClassesThatTheModelGives) {
   };
   for (const char* shape : {"x=2,3", "x=?,3"}) {
     EXPECT_THAT(out_with("pet", shape),
-                testing::HasSubstr("note: \"pet\" has the number of a class"));
-    EXPECT_THAT(out_with("", shape), testing::Not(testing::HasSubstr("number of a class")));
+                testing::HasSubstr("note: \"pet\" has the index of a class"));
+    EXPECT_THAT(out_with("", shape), testing::Not(testing::HasSubstr("index of a class")));
   }
 }
 
@@ -148,7 +148,7 @@ TEST_F(VendorConfig, WhatMeansSomethingHereAppliesAndTheRestIsReported) {
       R"({"device": "ve2", "dp_size": 3, "enable_f32_to_bf16_conversion": true,
           "optimize_level": 2})");
   EXPECT_THAT(output, testing::HasSubstr("bf16, batch 3"));
-  EXPECT_THAT(output, testing::HasSubstr("without meaning here: device, optimize_level\n"));
+  EXPECT_THAT(output, testing::HasSubstr("these settings are ignored: device, optimize_level\n"));
 }
 
 TEST_F(VendorConfig, FlagsTakePrecedence) {
@@ -160,7 +160,7 @@ TEST_F(VendorConfig, FlagsTakePrecedence) {
 TEST_F(VendorConfig, PassesAreReadTogether) {
   EXPECT_THAT(
       output_with(R"({"z": 1, "dp_size": 3}}, {"vaiml_config": {"a": 1, "z": 2, "dp_size": 3})"),
-      testing::AllOf(testing::HasSubstr("without meaning here: a, z\n"),
+      testing::AllOf(testing::HasSubstr("these settings are ignored: a, z\n"),
                      testing::HasSubstr("batch 3")));
   EXPECT_THAT(output_with(R"({"dp_size": 3}}, {"vaiml_config": {"dp_size": 2})"),
               testing::HasSubstr("\"dp_size\" is given twice"));
@@ -171,7 +171,7 @@ TEST_F(VendorConfig, WhatMakesNoSenseIsRefusedWithTheReason) {
   EXPECT_THAT(output_with(R"({"enable_f32_to_bf16_conversion": "yes"})"),
               testing::HasSubstr("takes true or false"));
   EXPECT_THAT(output_with("[]"), testing::HasSubstr("\"vaiml_config\" takes an object"));
-  EXPECT_THAT(output_with("{"), testing::HasSubstr("it is no JSON object"));
+  EXPECT_THAT(output_with("{"), testing::HasSubstr("it is not a JSON object"));
   EXPECT_THAT(output_with(R"({"dp_size": 4097})"), testing::HasSubstr("a number from 1 to 4096"));
   std::ofstream(file("other.json")) << "{}";
   expect_failure(

@@ -148,7 +148,7 @@ TEST_F(DynamicTest, ProfilesAreLoweredWhenTheModelIsCompiled) {
                  "input 'image' is given two");
   expect_failure(compile({"--input-shape", open, "--profile", "one:image=1,1,32,32", "--profile",
                           "one:image=2,1,32,32"}),
-                 "two are named");
+                 "two profiles are named");
 }
 
 TEST_F(DynamicTest, PassesOfOpenShapesAreNotDumped) {

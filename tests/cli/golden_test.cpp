@@ -241,7 +241,7 @@ TEST_F(GoldenTest, WhatCannotBeComparedIsNamedWithItsExpectedSize) {
   fs::remove(file("board/infer_out0-int8_1x40_scores.bin"));
   write_scores("output_p1_f9_1.bin");
   const ProgramResult result = golden();
-  expect_no_comparison(result, "output_p1_f9_1.bin is of output 1, the model has 1");
+  expect_no_comparison(result, "output_p1_f9_1.bin is of output 1, but the model has 1");
   EXPECT_THAT(result.err, HasSubstr("output_p1_f9_0.bin is missing (160 bytes per frame)"));
 }
 

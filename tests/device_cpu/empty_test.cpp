@@ -79,7 +79,7 @@ TEST(EmptyOperand, OfASumIsRefusedFromTheGraphsOperators) {
   builder.output(builder.node(graph::MatMul{}, {builder.input({2, 0}), builder.input({0, 3})}));
   const Status status = cpu_device().load(builder.build()).status();
   EXPECT_EQ(status.code(), StatusCode::kUnsupported);
-  EXPECT_THAT(status.message(), ::testing::HasSubstr("MatMul of no elements"));
+  EXPECT_THAT(status.message(), ::testing::HasSubstr("MatMul over no elements"));
 }
 
 }  // namespace

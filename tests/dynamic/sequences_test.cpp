@@ -112,7 +112,7 @@ TEST(CarriedSequences, ErrorsNameNodeAndReason) {
       run(collecting({node("SequenceAt", {"all", "beyond"}, {"y"})}, output("y", kFloat)), 3);
   EXPECT_EQ(beyond.status().code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(beyond.status().message(), HasSubstr("SequenceAt"));
-  EXPECT_THAT(beyond.status().message(), HasSubstr("position -4 is none of 3"));
+  EXPECT_THAT(beyond.status().message(), HasSubstr("position -4 is out of range for 3 tensors"));
   const auto axis =
       run(collecting({node("ConcatFromSequence", {"all"}, {"y"}, {attribute("axis", int64_t{1})})},
                      output("y", kFloat)),

@@ -149,13 +149,13 @@ TEST(ShapeMatMul, Transposes) {
   expect_shape(op, {f32({3, 2}), f32({3, 4})}, {2, 4});
   op.transpose_b = true;
   expect_shape(op, {f32({3, 2}), f32({4, 3})}, {2, 4});
-  expect_refused(op, {f32({3}), f32({4, 3})}, "transpose_a of a vector");
+  expect_refused(op, {f32({3}), f32({4, 3})}, "transpose_a needs rank 2");
 }
 
 TEST(ShapeMatMul, ChecksOperands) {
   expect_refused(MatMul{}, {f32({2, 3}), f32({4, 3})}, "inner dimensions 3 and 4 differ");
   expect_refused(MatMul{}, {f32({2, 2, 3}), f32({3, 3, 4})}, "do not broadcast");
-  expect_refused(MatMul{}, {f32({}), f32({3})}, "scalar");
+  expect_refused(MatMul{}, {f32({}), f32({3})}, "rank 0");
   expect_shape(MatMul{}, {f32({2, 3}), f32({3, 4}), f32({2, 1})}, {2, 4});
   expect_refused(MatMul{}, {f32({2, 3}), f32({3, 4}), f32({5, 2, 4})}, "does not broadcast");
 }

@@ -132,16 +132,17 @@ const HostileView kHostileViews[] = {
      [](auto& m) {
        m.inputs[0].hw = tensor::make_hw_desc(m.inputs[0].cpu, DataType::kUint8).value();
      },
-     "but UINT8 with"},
+     "requantised to UINT8 with"},
     {"RoundingTowardZero", [](auto& m) { m.inputs[0].quant.rounding = Rounding::kTowardZero; },
      "rounded to nearest even"},
     {"FloatingPoint",
      [](auto& m) {
        m.inputs[0].hw = tensor::make_hw_desc(m.inputs[0].cpu, DataType::kFloat32).value();
      },
-     "but FLOAT32 with"},
+     "requantised to FLOAT32 with"},
     {"NoHwView", [](auto& m) { m.inputs[0].hw.reset(); }, "the graph does not quantise it"},
-    {"AlreadyInTheForm", [](auto& m) { m.outputs[0].requantised = true; }, "what it is already"},
+    {"AlreadyInTheForm", [](auto& m) { m.outputs[0].requantised = true; },
+     "the form of the graph itself"},
     {"NotSaid", [](auto& m) { m.inputs[0].requantised = false; }, "what the graph quantises"},
     {"NotQuantised",
      [](auto& m) {

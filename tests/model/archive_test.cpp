@@ -304,7 +304,7 @@ TEST_F(DamagedDirectory, EveryTruncationOfTheStructureIsRefused) {
 TEST_F(DamagedDirectory, ItsStructureAloneIsNoArchive) {
   const Status status = Archive::open(part("structure.bin").string()).status();
   EXPECT_EQ(status.code(), StatusCode::kCorruptData);
-  EXPECT_THAT(status.message(), HasSubstr("pass the directory that holds vaiml_par_0"));
+  EXPECT_THAT(status.message(), HasSubstr("pass the directory that contains vaiml_par_0"));
 }
 
 TEST_F(DamagedDirectory, AFileFormInPlaceOfTheStructureIsRefused) {

@@ -44,7 +44,9 @@ TEST_F(ExhaustionAtTheStart, IsNoResourceOfInitAndSaysWhatIsMissing) {
     EXPECT_EQ(nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""), NRT_SUCCESS);
     nrt_close();
   };
-  EXPECT_FRESH(start(), "nrt_init: NRT_RESOURCE: the system refused every thread for the lanes");
+  EXPECT_FRESH(start(),
+               "nrt_init: NRT_RESOURCE: the system refused to start any worker thread for the "
+               "device");
 }
 
 // The plugin of the device is a file that has to be opened.

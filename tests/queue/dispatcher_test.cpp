@@ -299,7 +299,7 @@ TEST_F(ImpatientDispatcher, TheEndOfADispatcherDoesNotWaitForACallThatDoesNotRet
   never->await_arrivals(1);
   strand_.reset();
   dispatcher_.reset();
-  EXPECT_EQ(log.count("their threads are left to run"), 1u);
+  EXPECT_EQ(log.count("their threads are left running"), 1u);
   never->open();
   returned->pass();
   test::await_library_threads(0, kThreads);

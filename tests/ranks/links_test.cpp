@@ -39,7 +39,7 @@ TEST(Links, ListenAtTheAddressOrInterfaceThatIsAskedFor) {
   options.interface = "no such interface";
   const Status unknown = Links::open(options, "127.0.0.1").status();
   EXPECT_EQ(unknown.code(), StatusCode::kInvalidArgument);
-  EXPECT_THAT(unknown.message(), HasSubstr("\"no such interface\" is no network interface"));
+  EXPECT_THAT(unknown.message(), HasSubstr("\"no such interface\" is not a network interface"));
 }
 
 TEST(Links, AskForAnAddressByWhichOthersFindTheRank) {
@@ -62,7 +62,7 @@ TEST(Links, AreOfRanksOfTheSameMeetingAlone) {
   soon.limit.deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(300);
   const Status stranger = Links::open(soon, "127.0.0.1").value().connect(soon, other).status();
   EXPECT_THAT(stranger.message(), HasSubstr("connecting to rank 0"));
-  EXPECT_GE(log.count("a connection from 127.0.0.1 was dropped: it is no rank"), 1u);
+  EXPECT_GE(log.count("a connection from 127.0.0.1 was dropped: it is not a rank"), 1u);
   other.session = roster.session;
   EXPECT_TRUE(
       Links::open(options_of(1, 2), "127.0.0.1").value().connect(options_of(1, 2), other).ok());

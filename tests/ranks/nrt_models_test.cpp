@@ -138,7 +138,7 @@ TEST(NrtRankModels, RanksThatCallDifferentCollectivesAreToldSo) {
                                     LoadedModel model(scaled_sum(1, 2 + rank), rank, 2);
                                     EXPECT_EQ(model.run(1), NRT_INVALID);
                                     EXPECT_THAT(log.text(),
-                                                HasSubstr("the ranks do not call the same"));
+                                                HasSubstr("the ranks call different operations"));
                                     EXPECT_EQ(model.run(1), NRT_EXEC_UNIT_UNRECOVERABLE);
                                   }),
               Each(Eq(0)));

@@ -96,7 +96,7 @@ TEST(Desc, RefusesLayoutsThatTheRankCannotHave) {
   refuse({1, 2, 3, 4}, Layout::kUnknown);
   refuse({1, 2, 3, 4}, static_cast<Layout>(77));
   for (const Layout layout : {Layout::kNhwc4, Layout::kNc8hw8, Layout::kNh2c4hwc})
-    EXPECT_THAT(refuse({1, 8, 32, 32}, layout), HasSubstr("not offered"));
+    EXPECT_THAT(refuse({1, 8, 32, 32}, layout), HasSubstr("not supported"));
 }
 
 TEST(Desc, RefusesAHwViewWithoutType) {

@@ -182,7 +182,7 @@ TEST_F(TensorTest, ABufferObjectCanBeWrappedAgain) {
   larger.size_in_bytes = 1 << 20;
   EXPECT_THAT(refusal(larger, tensor.get_buffer(), MemoryType::XRT_BO), HasSubstr("bytes"));
   int no_object = 0;
-  EXPECT_THAT(refusal(hw_, &no_object, MemoryType::XRT_BO), HasSubstr("no buffer object"));
+  EXPECT_THAT(refusal(hw_, &no_object, MemoryType::XRT_BO), HasSubstr("not a buffer object"));
 }
 
 TEST_F(TensorTest, SubTensorsShareTheirParentsMemory) {

@@ -161,7 +161,7 @@ TEST(Detection, TensorsThatDoNotFitTheGridsAreRefused) {
   EXPECT_THAT(refusal(nms, "", kTensors), HasSubstr("\"grid-shape\" is required"));
   EXPECT_THAT(refusal(nms, R"({"model-params": {"grid-shape": [[4, 4]]}})", kTensors),
               HasSubstr("\"output-layout\" is required"));
-  EXPECT_THAT(refusal(nms, kGrid, {kTensors[1]}), HasSubstr("size of the input"));
+  EXPECT_THAT(refusal(nms, kGrid, {kTensors[1]}), HasSubstr("boxes need an input tensor"));
   EXPECT_THAT(refusal(nms, kGrid, {test::input_info({1, 64}), kTensors[1]}),
               HasSubstr("no known width"));
   EXPECT_THAT(refusal(nms, kGrid, {kTensors[0], test::output_info({1, 17, 7})}),

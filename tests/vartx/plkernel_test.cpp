@@ -129,7 +129,7 @@ TEST_F(PLKernelTest, PassThroughLeavesBuffersThatAreTooSmallAlone) {
   Memory out = words({7});
   copy.process(address(in), address(out), 2u);
   EXPECT_EQ(copy.wait(0), kFailed);
-  EXPECT_EQ(log.count("\"out\" has 4 bytes of 8"), 1u);
+  EXPECT_EQ(log.count("\"out\" has 4 bytes, but needs 8"), 1u);
   copy.process(address(in), address(out), -1);
   EXPECT_EQ(copy.wait(0), kFailed);
   EXPECT_EQ(read(out), std::vector<uint32_t>{7});
@@ -151,12 +151,11 @@ TEST_F(PLKernelTest, AddressesInNoLiveMemoryAreRefused) {
   const auto refused = [&](auto out) {
     return reason([&] { copy.process(address(in), out, 1u); });
   };
-  EXPECT_THAT(refused(nullptr),
-              HasSubstr("\"out\": the device address 0x0 lies in no live memory"));
-  EXPECT_THAT(refused(&in), HasSubstr("lies in no live memory"));
-  EXPECT_THAT(refused(in.get_physical_addr() + 4), HasSubstr("lies in no live memory"));
+  EXPECT_THAT(refused(nullptr), HasSubstr("\"out\": the device address 0x0 is in no live memory"));
+  EXPECT_THAT(refused(&in), HasSubstr("is in no live memory"));
+  EXPECT_THAT(refused(in.get_physical_addr() + 4), HasSubstr("is in no live memory"));
   const uint64_t gone = words({1}).get_physical_addr();
-  EXPECT_THAT(refused(gone), HasSubstr("lies in no live memory"));
+  EXPECT_THAT(refused(gone), HasSubstr("is in no live memory"));
   EXPECT_EQ(copy.wait(0), kNotStarted);
 }
 
@@ -169,12 +168,12 @@ TEST_F(PLKernelTest, OutputsThatCanOnlyBeReadAreRefused) {
   close(fd);
   PLKernel copy = kernel("pass_through");
   EXPECT_THAT(reason([&] { copy.process(address(file), address(file), 1u); }),
-              HasSubstr("can only be read"));
+              HasSubstr("is read-only"));
 }
 
 TEST_F(PLKernelTest, AWrongNumberOfArgumentsIsRefused) {
   PLKernel copy = kernel("pass_through");
-  EXPECT_THAT(reason([&] { copy.process(1u); }), HasSubstr("takes 3 arguments, and got 1"));
+  EXPECT_THAT(reason([&] { copy.process(1u); }), HasSubstr("takes 3 arguments, but 1 were passed"));
 }
 
 TEST_F(PLKernelTest, UnknownKernelsAndLibrariesAreRefused) {

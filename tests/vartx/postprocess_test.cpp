@@ -110,7 +110,7 @@ TEST(PostProcess, FramesAndTensorsThatDoNotFitAreRefused) {
   EXPECT_THAT(memories({}, 1), HasSubstr("0 frames of memories"));
   EXPECT_THAT(memories({{}}, 1), HasSubstr("0 memories of a frame"));
   EXPECT_THAT(memories({{nullptr}}, 1), HasSubstr("no memory"));
-  EXPECT_THAT(memories({{memory_of({1, 2})}}, 1), HasSubstr("a memory of 2 bytes"));
+  EXPECT_THAT(memories({{memory_of({1, 2})}}, 1), HasSubstr("a memory has 2 bytes"));
   EXPECT_EQ(pointers({test::address(bytes)}, 1), "taken");
 }
 
@@ -128,13 +128,13 @@ TEST(PostProcess, TensorsThatCannotBeReadAreRefused) {
   EXPECT_THAT(config_reason(test::output_info({4}, TensorDataType::INT8, nan)),
               HasSubstr("scale_coeff"));
   EXPECT_THAT(config_reason(test::input_info({1, 4})), HasSubstr("no output"));
-  EXPECT_THAT(config_reason(test::output_info({1, 4}), 0), HasSubstr("no frames"));
+  EXPECT_THAT(config_reason(test::output_info({1, 4}), 0), HasSubstr("the batch size is 0"));
 }
 
 TEST(PostProcess, ConfigurationsThatAreWrongAreRefused) {
   EXPECT_EQ(json_reason(""), "taken");
-  EXPECT_THAT(json_reason("{"), HasSubstr("no JSON text"));
-  EXPECT_THAT(json_reason("[1]"), HasSubstr("no JSON object"));
+  EXPECT_THAT(json_reason("{"), HasSubstr("not valid JSON"));
+  EXPECT_THAT(json_reason("[1]"), HasSubstr("must be a JSON object"));
   EXPECT_THAT(json_reason(R"({"topk": "many"})"), HasSubstr("\"topk\""));
   EXPECT_THAT(json_reason(R"({"topk": 0})"), HasSubstr("\"topk\""));
   EXPECT_THAT(json_reason(R"({"post-process-print": []})"), HasSubstr("post-process-print"));
@@ -151,7 +151,7 @@ TEST(PostProcess, ConfigurationsThatAreWrongAreRefused) {
   EXPECT_THAT(json_reason(R"({"tensor-type": "INT4"})"), HasSubstr("none of INT8 UINT8"));
   EXPECT_THAT(json_reason(R"({"label-file-path": "/no/labels"})"), HasSubstr("/no/labels"));
   EXPECT_THAT(reason([] { test::make_postprocess(PostProcessType::UNKNOWN, ""); }),
-              HasSubstr("no type"));
+              HasSubstr("not a known type"));
   EXPECT_THAT(reason([] { PostProcess(std::shared_ptr<PostProcessImplBase>()); }),
               HasSubstr("null"));
 }

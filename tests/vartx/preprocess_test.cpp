@@ -272,10 +272,11 @@ TEST_F(PreProcessTest, AspectRatioIsKeptOnlyWhereTheConfigurationAsksForIt) {
 
 TEST_F(PreProcessTest, ConfigurationsThatCannotBeAreRefused) {
   const auto refusal = [&](const char* json) { return reason([&] { make(json); }); };
-  EXPECT_THAT(refusal("{"), HasSubstr("no JSON text"));
-  EXPECT_THAT(refusal("[]"), HasSubstr("no JSON object"));
+  EXPECT_THAT(refusal("{"), HasSubstr("not valid JSON"));
+  EXPECT_THAT(refusal("[]"), HasSubstr("must be a JSON object"));
   EXPECT_THAT(refusal(R"({"mean-g": "much"})"), HasSubstr("\"mean-g\": \"much\""));
-  EXPECT_THAT(refusal(R"({"colour-format": "PINK"})"), HasSubstr("\"PINK\" is no format"));
+  EXPECT_THAT(refusal(R"({"colour-format": "PINK"})"),
+              HasSubstr("\"PINK\" is not a supported format"));
   EXPECT_THAT(refusal(R"({"resizing-type": "CROP", "maintain-aspect-ratio": 1})"),
               HasSubstr("none of DEFAULT LETTERBOX PANSCAN"));
   EXPECT_THAT(refusal(R"({"output-type": 8})"), HasSubstr("none of INT8 UINT8"));
@@ -307,13 +308,13 @@ TEST_F(PreProcessTest, AFailingOperationLeavesEverythingUsable) {
   wrong = op_of(in, second);
   wrong.out_frame = nullptr;
   EXPECT_THAT(refusal(wrong), HasSubstr("operation 1: the output frame is null"));
-  EXPECT_THAT(refusal(op_of(in, in)), HasSubstr("the output frame is the input frame"));
+  EXPECT_THAT(refusal(op_of(in, in)), HasSubstr("input and output frame are the same"));
   EXPECT_THAT(refusal(op_of(in, second, {1, 0, 2, 2})), HasSubstr("input region 2x2 at 1,0"));
   EXPECT_THAT(refusal(op_of(in, second, {}, {0, 0, 3, 2})), HasSubstr("output region 2x3 at 0,0"));
   EXPECT_THAT(refusal(op_of(in, second, {1, 1, 0, 0})), HasSubstr("is empty"));
   VideoFrame planar = input(VideoFormat::RGBP, 2, 2, std::vector<uint8_t>(12));
-  EXPECT_THAT(refusal(op_of(planar, second)), HasSubstr("RGBP are not read"));
-  EXPECT_THAT(refusal(op_of(in, planar)), HasSubstr("format RGBP, and colour_format is RGB"));
+  EXPECT_THAT(refusal(op_of(planar, second)), HasSubstr("RGBP cannot be read"));
+  EXPECT_THAT(refusal(op_of(in, planar)), HasSubstr("format RGBP, but colour_format is RGB"));
 
   std::vector<PreProcessOp> ops = {op_of(in, first), op_of(in, second)};
   preprocess.process(ops);
@@ -329,12 +330,13 @@ TEST_F(PreProcessTest, AnInfoThatCannotBeIsRefusedWhenItIsUsed) {
     std::vector<PreProcessOp> ops = {op_of(in, out)};
     return reason([&] { preprocess.process(ops); });
   };
-  EXPECT_THAT(refusal(plain_info(2, 2, VideoFormat::Y_UV8_420), nv12), HasSubstr("are not made"));
+  EXPECT_THAT(refusal(plain_info(2, 2, VideoFormat::Y_UV8_420), nv12),
+              HasSubstr("cannot be written"));
   PreProcessInfo info = plain_info(2, 2, VideoFormat::RGB);
   preprocess.set_preprocess_info(info);
   VideoFrame out = output(preprocess);
   info.preprocess_type = static_cast<PreProcessType>(8);
-  EXPECT_THAT(refusal(info, out), HasSubstr("preprocess type 8"));
+  EXPECT_THAT(refusal(info, out), HasSubstr("8 is not a known preprocess type"));
   info = plain_info(2, 2, VideoFormat::RGB);
   info.mean_b = std::numeric_limits<float>::infinity();
   EXPECT_THAT(refusal(info, out), HasSubstr("not a finite number"));

@@ -1,4 +1,4 @@
-// A model file as ONNX Runtime is to have it. Thread-safe.
+// model_bytes(): prepares a model file for ONNX Runtime. Thread-safe.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace millrace::bench {
 
-// The content of an .onnx file without weights in other files. Constants that older files also list
-// as inputs are no inputs here: ONNX Runtime takes such for values that may change from run to run
-// and folds nothing into them. kIoError, kNotFound, kCorruptData.
+// Returns the content of an .onnx file that has its weights in the file. Initializers that older
+// files also list as inputs are removed from the inputs: ONNX Runtime assumes that inputs may
+// change from run to run, and does not fold them as constants. kIoError, kNotFound, kCorruptData.
 Result<std::string> model_bytes(const std::string& path);
 
 }  // namespace millrace::bench

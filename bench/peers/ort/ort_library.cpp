@@ -14,7 +14,8 @@ struct ApiBase {
   void* const* (*get_api)(uint32_t version);
   const char* (*get_version_string)();
 };
-// Old enough for any library of recent years, new enough to have every function of OrtFunction.
+// The requested API version: old enough for any recent library, and new enough to have every
+// function of OrtFunction.
 constexpr uint32_t kApiVersion = 17;
 
 #if defined(__aarch64__)
@@ -41,7 +42,8 @@ Result<std::string> find_library() {
 Result<std::string> peers_folder() {
   const char* folder = std::getenv("MILLRACE_PEERS");
   if (folder == nullptr)
-    return not_found("MILLRACE_PEERS names no folder with onnxruntime-node (docs/performance.md)");
+    return not_found(
+        "MILLRACE_PEERS is not set to a folder with onnxruntime-node (docs/performance.md)");
   return std::string(folder);
 }
 

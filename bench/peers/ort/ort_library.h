@@ -1,9 +1,9 @@
-// OrtLibrary: ONNX Runtime, opened at run time, to be measured beside Millrace.
+// OrtLibrary: the ONNX Runtime library, opened at run time, for comparisons with Millrace.
 //
-// The library comes from the npm package onnxruntime-node, in the folder that the environment
-// variable MILLRACE_PEERS names (bench/peers/fetch.sh gets it). The package holds no C header. The
-// table of functions, OrtApi, is part of ONNX Runtime's stable interface: entries are only ever
-// added at its end, so the few that are needed are called by their index. Thread-safe.
+// It comes from the npm package onnxruntime-node, in the folder that the environment variable
+// MILLRACE_PEERS names (bench/peers/fetch.sh installs it). The package has no C header. The table
+// of functions, OrtApi, is part of ONNX Runtime's stable interface: entries are only ever added at
+// its end, so the functions that are needed are called by their index. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace millrace::bench {
 
-// Indices in the table of functions of onnxruntime_c_api.h.
+// Indices in the function table OrtApi of onnxruntime_c_api.h.
 enum class OrtFunction : size_t {
   kGetErrorMessage = 2,
   kCreateEnv = 3,
@@ -35,20 +35,20 @@ enum class OrtFunction : size_t {
 
 class OrtLibrary {
  public:
-  // kNotFound, with a human-readable reason, when MILLRACE_PEERS or the package is missing. The
-  // library stays loaded: it keeps threads and state of its own.
+  // Loads the library. kNotFound, with a human-readable reason, if MILLRACE_PEERS is not set or the
+  // package is missing. The library is never unloaded, since it has threads and state of its own.
   static Result<OrtLibrary> open();
 
-  // "1.30.0".
+  // Returns the version, for example "1.30.0".
   const std::string& version() const { return version_; }
 
-  // Calls a function that returns a status of the library's. The arguments must have the very types
-  // of the C function's parameters, up to pointers.
+  // Calls a function that returns an OrtStatus. The arguments must have exactly the types of the C
+  // function's parameters, except that any pointer types may be used.
   template <class... Arguments>
   Status call(OrtFunction function, Arguments... arguments) const {
     return status_of(reinterpret_cast<void* (*)(Arguments...)>(at(function))(arguments...));
   }
-  // Calls the function that releases such an object; does nothing for a null pointer.
+  // Calls `function`, which releases an object; does nothing for a null pointer.
   void release(OrtFunction function, void* object) const;
 
  private:
@@ -61,7 +61,7 @@ class OrtLibrary {
   std::string version_;
 };
 
-// The folder that MILLRACE_PEERS names; kNotFound where it names none.
+// Returns the folder that MILLRACE_PEERS names; kNotFound if it is not set.
 Result<std::string> peers_folder();
 
 }  // namespace millrace::bench

@@ -10,7 +10,7 @@ using tensor::DataType;
 // Values of enumerations of onnxruntime_c_api.h.
 constexpr int kLogError = 3, kArenaAllocator = 1, kMemoryDefault = 0, kAllOptimisations = 99;
 
-// The number of the type in ONNXTensorElementDataType.
+// Returns the value of the type in ONNXTensorElementDataType.
 Result<int> element_type(DataType type) {
   switch (type) {
     case DataType::kFloat32:
@@ -35,7 +35,7 @@ Result<int> element_type(DataType type) {
       return 11;
     default:
       return Status(StatusCode::kUnsupported,
-                    fmt::format("no tensors of {} for ONNX Runtime", to_string(type)));
+                    fmt::format("tensors of type {} cannot be passed to ONNX Runtime", to_string(type)));
   }
 }
 

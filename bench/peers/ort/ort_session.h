@@ -1,5 +1,6 @@
-// OrtSession: a model in ONNX Runtime, on the CPU with all optimisations, whose inputs and outputs
-// are memory of the caller's, bound once. Its threads spin as they do by default. One thread.
+// OrtSession: a model in ONNX Runtime, on the CPU, with all optimisations and the default spinning
+// of its threads. Inputs and outputs are memory of the caller, which is bound once. Not
+// thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@
 
 namespace millrace::bench {
 
-// A tensor of the model, as its name in the CPU view's description says, and its memory.
+// A tensor of the model: its CPU view, which includes its name, and its memory.
 struct OrtTensor {
   const tensor::TensorDesc* desc;
   void* data;
@@ -22,8 +23,8 @@ struct OrtTensor {
 class OrtSession {
  public:
   // `onnx` is the content of a model file. The memory of the tensors must outlive the session.
-  // Fails as ONNX Runtime says, with kInternal, and with kUnsupported for element types that it has
-  // not.
+  // Fails with kInternal and the message of ONNX Runtime, and with kUnsupported for element types
+  // that it does not have.
   static Result<std::unique_ptr<OrtSession>> create(const OrtLibrary& library,
                                                     const std::string& onnx, uint32_t threads,
                                                     const std::vector<OrtTensor>& inputs,
@@ -35,7 +36,7 @@ class OrtSession {
   Status run();
 
  private:
-  // Names and values, in the form in which Run takes them.
+  // Names and values, in the form that Run expects.
   struct Side {
     std::vector<std::string> names;
     std::vector<const char*> c_names;

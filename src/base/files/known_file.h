@@ -1,6 +1,6 @@
-// KnownFile remembers which file a descriptor refers to. A program may close all descriptors, also
-// those of libraries, and its own files may then get the same numbers. Code that keeps a descriptor
-// therefore remembers the file, and compares it before each write.
+// KnownFile: a descriptor together with the identity of its file. A program may close all
+// descriptors, including those of libraries, and its own files may then get the same numbers. Code
+// that keeps a descriptor therefore compares the file before each write.
 #pragma once
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@ namespace millrace {
 struct FileIdentity {
   dev_t device = 0;
   ino_t inode = 0;
-  bool known = false;  // false where there was no file to examine
+  bool known = false;  // false if there was no file to examine
 
   bool operator==(const FileIdentity&) const = default;
   bool is(const struct stat& info) const noexcept {
@@ -37,9 +37,9 @@ class KnownFile {
   explicit KnownFile(UniqueFd file) noexcept
       : file_(std::move(file)), identity_(identity_of(file_.get())) {}
 
-  // Returns a duplicate for one write. It is empty where the number refers to another file now, or
-  // where the process has no free descriptor. The duplicate itself is examined, so that no other
-  // thread can change meanwhile what it refers to.
+  // Returns a duplicate for one write. It is empty if the number now refers to another file, or the
+  // process has no free descriptor. The check is made on the duplicate, so that no other thread can
+  // change what it refers to between check and write.
   UniqueFd borrow() const noexcept {
     UniqueFd copy(::fcntl(file_.get(), F_DUPFD_CLOEXEC, kLowestOwnDescriptor));
     return copy && identity_of(copy.get()) == identity_ ? std::move(copy) : UniqueFd();

@@ -1,3 +1,5 @@
+// Links are resolved one by one, with a check of the owner of each, instead of by the system. The
+// links of /proc are left to the system.
 #include "base/files/output_target.h"
 
 #include <fcntl.h>
@@ -23,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMostLinks = 40;  // as many as Linux follows
+constexpr int kMostLinks = 40;  // the limit of Linux
 
 std::string without_end_slashes(std::string path) {
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();
@@ -35,8 +37,8 @@ fs::path folder_of(const std::string& path) {
   return folder.empty() ? fs::path(".") : folder;
 }
 
-// The links of /proc lead to what a process has open, under no path. Only the system can follow
-// them.
+// True for the links of /proc, such as /proc/self/fd/1. They refer to open files, which may have no
+// path, so only the system can follow them.
 bool is_link_of_process(const std::string& path) {
   struct stat entry {};
   struct statfs info {};
@@ -82,9 +84,9 @@ std::optional<int> own_number(const std::string& path) {
   return number;
 }
 
-// A descriptor of this process is duplicated, so that what the process writes there itself neither
-// overwrites the output nor is overwritten. Without O_NONBLOCK, opening a FIFO would wait for ever
-// for its reader.
+// Opens a stream for writing. A descriptor of this process is duplicated, so that the output shares
+// its file offset with everything else that the process writes there. O_NONBLOCK prevents that
+// opening a FIFO waits for a reader.
 UniqueFd open_stream(const std::string& path) {
   if (const std::optional<int> number = own_number(path))
     return UniqueFd(::fcntl(*number, F_DUPFD_CLOEXEC, kLowestOwnDescriptor));

@@ -1,7 +1,7 @@
-// Every writer of Millrace treats the path of an output by one rule:
+// The rule by which every writer of Millrace treats an existing object at the path of an output:
 //
-//   nothing, a regular file               replaced in one step, when the new content is complete
-//   a FIFO, a terminal, a character       written through; so is a descriptor of this process
+//   none, a regular file                  atomically replaced when the new contents are complete
+//   a FIFO, a terminal, a character       written to directly; so is a descriptor of this process
 //   device                                (/dev/stdout, /dev/fd/N), whatever it refers to
 //   a directory, a socket, a block        refused
 //   device
@@ -22,11 +22,11 @@
 namespace millrace {
 
 struct OutputTarget {
-  std::string path;        // links at its end are resolved, and it has no slash there
-  bool is_stream = false;  // it is written through
+  std::string path;        // without trailing slashes, and with links at its end resolved
+  bool is_stream = false;  // it is written to directly and not replaced
 };
 
-// Applies the rule. kInvalidArgument names the kind of file where nothing may be written to it.
+// Applies the rule. kInvalidArgument names the kind of file that is refused.
 Result<OutputTarget> output_target(const std::string& path);
 
 // Returns the path for an output directory, with links at its end resolved by the same rule.
@@ -36,14 +36,14 @@ Result<std::string> output_directory(const std::string& path);
 // message names the path. An empty path is allowed: it means that the output is not wanted.
 Status check_output(const std::string& path);
 
-// Checks that a rename may now give this name to a regular file: either nothing or a regular file
-// has the name. Otherwise kInvalidArgument says what has it.
+// Checks that a regular file may be renamed to this path: it is free or has a regular file.
+// Otherwise kInvalidArgument says what it has.
 Status check_replaceable(const std::string& path);
 // Checks the same for a directory.
 Status check_replaceable_directory(const std::string& path);
 
 // Writes the bytes to a target that is a stream, and blocks while its reader is slow. kIoError on
-// failure, also where a FIFO has no reader. Never raises SIGPIPE.
+// failure, also if a FIFO has no reader. Never raises SIGPIPE.
 Status write_through(const OutputTarget& target, std::span<const std::byte> bytes);
 
 // Returns "a directory", "a character device" or the like for the mode of a file.

@@ -1,5 +1,5 @@
-// PipeSignalBlocked: while it lives, a write of this thread to a pipe without a reader fails with
-// EPIPE and raises no SIGPIPE, which would end a program that does not expect it.
+// PipeSignalBlocked: while it exists, a write of this thread to a pipe without a reader fails with
+// EPIPE and does not raise SIGPIPE, which would terminate a program that does not handle it.
 #pragma once
 
 #include <pthread.h>
@@ -18,7 +18,7 @@ class PipeSignalBlocked {
     sigaddset(&signal_, SIGPIPE);
     pthread_sigmask(SIG_BLOCK, &signal_, &before_);
   }
-  // Discards the signal that a write has raised and that is pending for this thread.
+  // Discards a SIGPIPE that a write has raised meanwhile, which is pending for this thread.
   ~PipeSignalBlocked() {
     constexpr timespec kAtOnce{};
     if (!was_pending_) sigtimedwait(&signal_, nullptr, &kAtOnce);

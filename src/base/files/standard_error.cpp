@@ -33,10 +33,10 @@ StandardError& state() noexcept {
   return made;
 }
 
-// This creates the state when the library is loaded.
+// Initialises the state when the library is loaded.
 [[maybe_unused]] const bool is_noted = (state(), true);
 
-// A memfd is recognised by its name, since a file on tmpfs is not different in any other way.
+// True for a memfd. Only its name distinguishes it from a file on tmpfs.
 bool is_memory_file(int fd) {
   constexpr std::string_view kPrefix = "/memfd:";
   std::array<char, kPrefix.size()> name{};
@@ -63,7 +63,7 @@ void write_to(int fd, std::string_view text) noexcept {
   [[maybe_unused]] const ssize_t written = ::write(fd, text.data(), text.size());
 }
 
-// If there is no descriptor for a duplicate, number 2 itself is examined.
+// If the process has no descriptor left for a duplicate, descriptor 2 itself is checked.
 void write_without_duplicate(std::string_view text) {
   if (identity_of(STDERR_FILENO) == state().at_load) write_to(STDERR_FILENO, text);
 }
@@ -87,7 +87,7 @@ void write_standard_error(std::string_view text) noexcept {
   try {
     write_to_duplicate(text);
   } catch (const std::exception&) {
-    return;  // there is no memory for the name of a descriptor
+    return;  // memory for the path of a descriptor is exhausted
   }
 }
 

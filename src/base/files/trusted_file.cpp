@@ -21,7 +21,7 @@ bool is_own(uid_t owner) noexcept {
   return owner == ::geteuid() || owner == 0;
 }
 
-// Names who may write besides the owner; empty where nobody else may.
+// Returns who may write besides the owner; empty if nobody else may.
 std::string_view other_writers(const struct stat& entry) noexcept {
   if ((entry.st_mode & S_IWOTH) != 0) return "everybody";
   const bool private_group = entry.st_gid == entry.st_uid && !has_raised_rights();
@@ -29,8 +29,8 @@ std::string_view other_writers(const struct stat& entry) noexcept {
 }
 
 Status belongs_to_another(const struct stat& entry, const std::string& path) {
-  return unsupported(fmt::format("{} belongs to user {}, where user {} or root is trusted", path,
-                                 entry.st_uid, ::geteuid()));
+  return unsupported(fmt::format("{} belongs to user {}, but only user {} and root are trusted",
+                                 path, entry.st_uid, ::geteuid()));
 }
 
 Status check_entry(const struct stat& entry, const std::string& path) {

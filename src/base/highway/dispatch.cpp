@@ -1,7 +1,7 @@
-// Defines what HWY_DYNAMIC_DISPATCH calls. It replaces Highway's own functions, since the shared
-// library with those measures the clock of the processor when it is loaded: 3.4 ms of every
-// process. Each library that has vector loops links these, hidden; the choice is one, in
-// libmillrace.so.
+// The functions that HWY_DYNAMIC_DISPATCH calls. They replace Highway's own, since Highway's shared
+// library measures the clock of the processor when it is loaded, which takes 3.4 ms in every
+// process. Each library with vector loops links these as hidden symbols; the chosen target is
+// shared by all, in libmillrace.so.
 #include <hwy/targets.h>
 
 #include "base/highway/vector_targets.h"

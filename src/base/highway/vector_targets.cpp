@@ -13,8 +13,8 @@ namespace {
 
 #if defined(__x86_64__)
 
-// F16C and VAES, which __builtin_cpu_supports of clang 14 does not know. That the system saves
-// their registers follows from AVX2 and AVX-512.
+// These test for F16C and VAES, which __builtin_cpu_supports of clang 14 does not know. The system
+// saves their registers if it supports AVX2 and AVX-512, respectively.
 bool has_half_floats() {
   unsigned a = 0, b = 0, c = 0, d = 0;
   return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
@@ -25,7 +25,8 @@ bool has_wide_aes() {
   return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (c & bit_VAES) != 0;
 }
 
-// hwy/ops/set_macros-inl.h lists what loops may use; each target includes the one before.
+// The features that a target requires are those of hwy/ops/set_macros-inl.h. Each target includes
+// the one before it.
 bool has_sse4() {
   return __builtin_cpu_supports("ssse3") && __builtin_cpu_supports("sse4.1") &&
          __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("pclmul") &&
@@ -66,7 +67,7 @@ int64_t targets_of_processor(MaxIsa isa) {
 
 #else
 
-// Elsewhere loops use what the compiler takes for granted.
+// On other architectures loops only use the baseline target of the compiler.
 int64_t targets_of_processor(MaxIsa) {
   return HWY_STATIC_TARGET;
 }

@@ -1,5 +1,6 @@
-// AllSignalsBlocked: while it lives, this thread takes no signals. A new thread inherits the mask
-// of the one that starts it, so that threads of the library never take the program's signals.
+// AllSignalsBlocked: while it exists, all signals are blocked on this thread. A new thread inherits
+// the mask of its creator, so that threads of Millrace, which are started within such a scope,
+// never handle the program's signals.
 #pragma once
 
 #include <pthread.h>
@@ -12,7 +13,8 @@ class AllSignalsBlocked {
   AllSignalsBlocked() noexcept {
     sigset_t all;
     sigfillset(&all);
-    // Raised by what the thread itself does; blocked, it would end the process without its handler.
+    // SIGSYS is raised by the thread's own system calls (seccomp). If it were blocked, it would
+    // terminate the process without calling the handler.
     sigdelset(&all, SIGSYS);
     pthread_sigmask(SIG_SETMASK, &all, &before_);
   }

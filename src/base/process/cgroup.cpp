@@ -10,14 +10,14 @@
 namespace millrace {
 namespace {
 
-// Location of a process's control group, and the function that reads its quota.
+// The location of a process's control group, and the function that reads its quota.
 struct Group {
-  std::string mount;  // of the hierarchy
-  std::string path;   // below it; "/" or "" for the root
+  std::string mount;  // the mount point of the hierarchy
+  std::string path;   // the path of the group below it; "/" or "" for the root
   std::optional<double> (*quota)(const std::string& directory);
 };
 
-// Version 2: "QUOTA PERIOD" or "max PERIOD".
+// Version 2: cpu.max has "QUOTA PERIOD" or "max PERIOD", in microseconds.
 std::optional<double> quota_v2(const std::string& directory) {
   std::ifstream file(directory + "/cpu.max");
   double quota = 0, period = 0;
@@ -25,7 +25,7 @@ std::optional<double> quota_v2(const std::string& directory) {
   return quota / period;
 }
 
-// Version 1: two files, and a quota of -1 for none.
+// Version 1: quota and period are in two files; a quota of -1 means none.
 std::optional<double> quota_v1(const std::string& directory) {
   std::ifstream quota_file(directory + "/cpu.cfs_quota_us");
   std::ifstream period_file(directory + "/cpu.cfs_period_us");
@@ -44,8 +44,8 @@ bool names_cpu(std::string_view controllers) {
   return false;
 }
 
-// The group whose controller is the processor: of version 1 where there is one, since a controller
-// belongs to one of the two. A line is "NUMBER:CONTROLLERS:PATH", in version 2 "0::PATH".
+// Returns the group of the cpu controller, which belongs to a hierarchy of either version 1 or
+// version 2. A line of /proc/self/cgroup is "NUMBER:CONTROLLERS:PATH", and in version 2 "0::PATH".
 std::optional<Group> group_of_this_process(const std::string& root) {
   std::optional<Group> group;
   std::ifstream file(root + "/proc/self/cgroup");

@@ -1,13 +1,13 @@
-// How much processor time the control groups of this process allow it, by either version of their
-// interface: containers set it.
+// The limit for processor time that control groups (cgroup v1 or v2) set for this process, for
+// instance in a container. Thread-safe.
 #pragma once
 
 #include <string>
 
 namespace millrace {
 
-// The tightest quota on the way from this process's control group to the root, in cores; 0 without
-// any. `root` stands for "/", where the kernel has /proc and /sys.
+// Returns the smallest quota of this process's control group and its ancestors, in cores; 0 if
+// there is none. Tests pass a directory `root` that replaces "/" in the paths of /proc and /sys.
 double cgroup_cores(const std::string& root = {});
 
 }  // namespace millrace

@@ -10,17 +10,17 @@ constinit std::atomic<bool> is_child{false};
 
 Status forked_status() noexcept {
   return {StatusCode::kForked,
-          "the library was in use before this process was forked: use it after fork, or exec"};
+          "Millrace was in use before the process was forked: use it only after a fork, or exec"};
 }
 
 Status watch_for_forks() noexcept {
   static std::atomic<bool> watched{false};
   if (watched.load(std::memory_order_acquire)) return {};
-  // Two threads may both register it, which does no harm.
+  // Two threads may both register the handler, which is harmless.
   const int error = pthread_atfork(nullptr, nullptr, [] {
     forked_child_internal::is_child.store(true, std::memory_order_relaxed);
   });
-  if (error != 0) return {StatusCode::kOutOfMemory, "no memory to notice a fork"};
+  if (error != 0) return {StatusCode::kOutOfMemory, "no memory for a fork handler"};
   watched.store(true, std::memory_order_release);
   return {};
 }

@@ -1,10 +1,10 @@
-// A forked child may do nothing with Millrace but exit, exec, and destroy what it
-// has. The threads of the library exist in the parent only, and a lock that another thread held at
-// the fork stays locked for ever. So in the child calls are refused, and what belongs to such
-// threads or may be locked is left as it is instead of being destroyed.
+// Behaviour in a forked child, which may only exit, exec, and destroy the objects that it has. The
+// threads of Millrace exist only in the parent, and a mutex that another thread held at the time of
+// the fork stays locked for ever. So calls are refused in the child, and objects that belong to
+// such threads or may be locked are left as they are instead of being destroyed.
 //
-// This concerns children of a process in which the library had started a thread; a process that
-// forks before may use the library on both sides. Thread-safe.
+// This concerns children of a process in which Millrace had started a thread. A process that forks
+// before that may use Millrace in both processes. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -24,14 +24,14 @@ inline bool is_forked_child() noexcept {
   return forked_child_internal::is_child.load(std::memory_order_relaxed);
 }
 
-// kForked, with the remedy: what calls return in the child.
+// Returns the status of calls in the child: kForked, with the remedy.
 Status forked_status() noexcept;
 
-// Lets children recognise themselves as such. Call it before Millrace starts a thread.
-// kOutOfMemory.
+// Registers a handler by which later children recognise themselves as such. Must be called before
+// Millrace starts a thread. kOutOfMemory.
 Status watch_for_forks() noexcept;
 
-// Keeps the object for ever.
+// Keeps the object alive for ever.
 template <class T>
 void never_destroy(std::shared_ptr<T> object) noexcept {
   [[maybe_unused]] const NeverDestroyed<std::shared_ptr<T>> kept(std::move(object));

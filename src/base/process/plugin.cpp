@@ -23,8 +23,9 @@ std::filesystem::path own_library() {
   return info.dli_fname;
 }
 
-// If anybody else could replace this library itself, which runs already, an attacker gains nothing
-// by a plugin in the same folder. So builds work in folders that belong to another user, as in
+// Checks that the plugin is trusted. A plugin beside this library need not be if this library
+// itself is not: an attacker who could replace this library, which already runs, gains nothing by
+// replacing the plugin. So builds work in directories that belong to another user, as in
 // containers, or that everybody may write to, as on file systems without permissions.
 Status check_plugin(const std::filesystem::path& path) {
   const Status trusted = check_trusted_path(path);
@@ -32,14 +33,14 @@ Status check_plugin(const std::filesystem::path& path) {
   return beside && !check_trusted_path(own_library()).ok() ? Status() : trusted;
 }
 
-// Returns the error number of opening a file; 0 if it can be opened. dlopen() does not report it.
+// Returns the errno of opening a file, which dlopen() does not report; 0 if it can be opened.
 int opening_error(const std::filesystem::path& path) {
   const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   return file ? 0 : errno;
 }
 
-// Says why dlopen() failed. A lack of memory or descriptors is temporary, while a file that is not
-// a plugin never becomes one.
+// Returns the status for a failure of dlopen(). A lack of memory or descriptors has codes of its
+// own, since it may be temporary.
 Status cannot_load(const std::filesystem::path& path, const char* why) {
   const std::string text = fmt::format("cannot be loaded: {}", why);
   const int error = opening_error(path);
@@ -64,7 +65,7 @@ Result<void*> plugin_function(const std::filesystem::path& path, const char* fun
     return unsupported("is not loaded: " + trusted.message());
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr)
-    return cannot_load(path, dlerror());  // NOLINT(concurrency-mt-unsafe): of this thread
+    return cannot_load(path, dlerror());  // NOLINT(concurrency-mt-unsafe): per thread in glibc
   void* const found = dlsym(library, function);
   if (found == nullptr) return unsupported(fmt::format("has no {}", function));
   return found;

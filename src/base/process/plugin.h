@@ -1,5 +1,5 @@
-// Plugins: libraries that are found beside the one that holds this code, and loaded when they are
-// needed. They are never unloaded. Thread-safe, but for messages of the dynamic loader.
+// Plugins: shared libraries in the directory of the library that contains this code. They are
+// loaded when they are needed and never unloaded. Thread-safe.
 #pragma once
 
 #include <filesystem>
@@ -9,15 +9,15 @@
 
 namespace millrace {
 
-// Returns the path of `libmillrace-NAME.so` in the folder of this library, or in the one that
-// MILLRACE_PLUGIN_DIR names, which a process with raised rights does not read.
+// Returns the path of `libmillrace-NAME.so` in the directory of this library, or in the directory
+// that MILLRACE_PLUGIN_DIR names, which a process with raised rights does not read.
 std::filesystem::path plugin_path(std::string_view name);
 
 // Loads the plugin, if it is not loaded yet, and returns its function of that name. kNotFound when
-// there is no such file. kUnsupported when it cannot be loaded or has no such function, or when
-// another user than this one and root could have changed it (base/files/trusted_file.h).
-// kOutOfMemory and kResourceExhausted when there is no memory or no descriptor for it. The messages
-// of these continue a sentence that begins with the name of the plugin.
+// there is no such file. kUnsupported when it cannot be loaded, has no such function, or could have
+// been changed by a user other than this one and root (base/files/trusted_file.h). kOutOfMemory or
+// kResourceExhausted when there is no memory or no descriptor for it. Except for kNotFound, the
+// messages are predicates that follow the name of the plugin, such as "cannot be loaded: ...".
 Result<void*> plugin_function(const std::filesystem::path& path, const char* function);
 
 }  // namespace millrace

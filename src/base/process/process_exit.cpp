@@ -7,9 +7,10 @@
 namespace millrace {
 namespace {
 
-// A handler of our own would not do: those that were registered later run before it.
+// Visits a frame of the stack and looks for exit(). An atexit handler that sets a flag would not
+// work, since handlers that were registered later run before it.
 _Unwind_Reason_Code look_for_exit(_Unwind_Context* frame, void* found) {
-  // The address after the call may belong to the next function already.
+  // The return address may belong to the next function, if the call is the last instruction.
   // NOLINTNEXTLINE(performance-no-int-to-ptr): the unwinder has addresses as integers.
   auto* const address = reinterpret_cast<void*>(_Unwind_GetIP(frame) - 1);
   if (_Unwind_FindEnclosingFunction(address) != reinterpret_cast<void*>(&std::exit))

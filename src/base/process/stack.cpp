@@ -1,3 +1,5 @@
+// The bounds of a thread's stack come from pthread_getattr_np, for the main thread from
+// __libc_stack_end and RLIMIT_STACK, and are cached per thread.
 #include "base/process/stack.h"
 
 #include <pthread.h>
@@ -16,20 +18,21 @@
 namespace millrace {
 namespace {
 
-// The bounds of a thread's stack. They are constant-initialised, so that they exist as long as the
-// memory of the thread does.
+// The bounds of a thread's stack. The type is trivial and constant-initialised, so that the
+// thread-local object can be used as long as the thread's memory exists.
 struct Stack {
   uintptr_t begin = 0, end = 0;
   bool is_known = false;
 };
-// This needs no call of the dynamic loader, which ends the process where it has no memory.
+// With the initial-exec model an access does not call the dynamic loader, which terminates the
+// process when memory is exhausted.
 constinit thread_local Stack own_stack [[gnu::tls_model("initial-exec")]];
 
-// The end of the stack of the first thread, which the dynamic loader keeps. No header declares it.
+// The end of the main thread's stack, which the dynamic loader defines and no header declares.
 extern "C" void* __libc_stack_end;  // NOLINT(bugprone-reserved-identifier)
 
-// The stack of the first thread grows up to the limit of the process. pthread_getattr_np() would
-// read a file to find it, which a sandbox may forbid.
+// Returns the stack of the main thread, which grows up to the limit of the process.
+// pthread_getattr_np() would read /proc/self/maps for that, which a sandbox may forbid.
 Stack first_stack() noexcept {
   rlimit limit{};
   const auto end = reinterpret_cast<uintptr_t>(__libc_stack_end);
@@ -38,7 +41,8 @@ Stack first_stack() noexcept {
   return {end - static_cast<uintptr_t>(std::min(limit.rlim_cur, kEnough)), end, /*is_known=*/true};
 }
 
-// The result is unknown if the system refuses to tell it; the next call asks again.
+// Returns the stack of the calling thread. `is_known` is false if the system reports an error; the
+// next call tries again.
 Stack find_stack() noexcept {
   if (gettid() == getpid()) return first_stack();
   Stack found;
@@ -54,7 +58,7 @@ Stack find_stack() noexcept {
   return found;
 }
 
-// A call that runs on a thread of its own.
+// A call that runs on a new thread.
 struct Call {
   const std::function<void()>& work;
   std::exception_ptr thrown = nullptr;
@@ -72,7 +76,7 @@ void* run(void* argument) {
   return nullptr;
 }
 
-// Returns an error number of the system, 0 for success.
+// Runs a call on a new thread and waits for it. Returns an errno, 0 for success.
 int run_on_thread(Call& call, size_t stack_bytes) {
   pthread_attr_t attributes;
   if (const int error = pthread_attr_init(&attributes)) return error;
@@ -103,7 +107,7 @@ Status call_with_stack(const std::function<void()>& work) {
   if (is_forked_child()) return forked_status();
   const CancellationOff whole;
   Call call{work};
-  // The thread itself needs some of its stack, so it gets twice as much.
+  // Twice as much, since the thread itself needs some of its stack.
   if (const int error = run_on_thread(call, 2 * kStackForLoading)) {
     return format_status(StatusCode::kResourceExhausted,
                          "the stack of this thread is too small to load a model, and the system "

@@ -1,8 +1,9 @@
-// Tells how much stack the calling thread has left, and runs calls on another stack if necessary.
+// Checks how much stack the calling thread has left, and runs functions on a new thread with a
+// larger stack if necessary. Thread-safe.
 //
-// Programs call from threads with any stack, down to PTHREAD_STACK_MIN (16 KiB), and from fibers,
-// whose stacks are not known to the system. Loading a model takes more than such a thread has, and
-// so do some kernels. What overflows a stack ends the process.
+// Programs call Millrace on threads with small stacks, down to PTHREAD_STACK_MIN (16 KiB), and on
+// fibers, whose stacks the system does not know. Loading a model, and some kernels, need more stack
+// than that, and a stack overflow terminates the process.
 #pragma once
 
 #include <cstddef>
@@ -15,18 +16,18 @@
 
 namespace millrace {
 
-// Loading a model may take this much stack.
+// The stack that loading a model may use, in bytes.
 inline constexpr size_t kStackForLoading = size_t{1} << 20;
-// A job may take this much. If the caller has less, lanes run its jobs.
+// The stack that a job may use, in bytes. If the caller has less, a lane runs the job.
 inline constexpr size_t kStackForJobs = size_t{128} << 10;
 
-// Returns whether the calling thread has that many bytes of its stack left; false if the stack does
-// not belong to a thread. The first call of a thread asks the system, later ones compare addresses.
+// Returns true if the calling thread has at least that many bytes of its stack left; false on a
+// fiber. The first call of a thread queries the system, later ones compare addresses.
 bool has_stack(size_t bytes) noexcept;
 
-// Calls `work` here, or on a new thread if less than kStackForLoading is left. Returns once it has
-// run, and rethrows its exception. kResourceExhausted when the system refuses the thread; also
-// kForked. `work` has not run then.
+// Calls `work` on this thread, or on a new one if less than kStackForLoading is left. Blocks until
+// it has returned, and rethrows its exception. kResourceExhausted when no thread can be started, or
+// kForked: `work` has not run then.
 Status call_with_stack(const std::function<void()>& work);
 
 // Does the same for a function that returns a Status or a Result.

@@ -37,7 +37,7 @@ Status pin_this_thread(int core) {
   cpu_set_t only;
   CPU_ZERO(&only);
   CPU_SET(core, &only);
-  // The number 0 means this thread: a sandbox allows no other one.
+  // The id 0 means the calling thread, the only one that a sandbox allows.
   if (::sched_setaffinity(0, sizeof(only), &only) == 0) return {};
   return format_status(StatusCode::kIoError, "the system refused to pin a thread to core {}: {}",
                        core, error_text(errno));

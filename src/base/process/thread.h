@@ -1,6 +1,7 @@
-// Threads of the library: named; with all signals blocked, so that the program's handlers run on
-// the program's own threads; not to be cancelled, which would lose what they are to do; and in the
-// default floating-point environment, where the system gives them that of the creating thread.
+// Threads of Millrace. They have a name; all signals are blocked, so that the program's handlers
+// run on the program's own threads; they cannot be cancelled, since their work would be lost; and
+// they have the default floating-point environment instead of that of the creating thread.
+// Thread-safe.
 #pragma once
 
 #include <functional>
@@ -10,13 +11,13 @@
 
 namespace millrace {
 
-// Starts `body` on a new thread. `name` has at most 15 characters (a limit of the kernel).
-// kResourceExhausted when the system refuses a thread, kOutOfMemory, kForked; then `body` is
-// destroyed without having run.
+// Runs `body` on a new thread. `name` is static and has at most 15 characters, a limit of the
+// kernel. kResourceExhausted when the system refuses a thread, kOutOfMemory, or kForked; `body` is
+// then destroyed without having run.
 Result<std::thread> start_thread(const char* name, std::function<void()> body);
 
-// Lets the calling thread run on the logical processor `core` only. kIoError, with the reason,
-// when the system refuses; the thread then runs on the processors that it could run on before.
+// Pins the calling thread to the logical processor `core`. kIoError, with the reason, when the
+// system refuses; the affinity of the thread is then unchanged.
 Status pin_this_thread(int core);
 
 }  // namespace millrace

@@ -1,9 +1,9 @@
-// ThreadSpare: an object that a thread uses again from call to call, so that its memory is
-// allocated once. While one call has it, a call within that call gets another one.
+// ThreadSpare: lends an object that a thread reuses from call to call, so that its memory is
+// allocated once. While one call has it, a nested call gets another object.
 //
-// Works at any time, also while the thread or the process ends: in atexit handlers, in destructors
-// of static and of thread_local objects, and in those of pthread keys. A thread_local object does
-// not: there it may have been destroyed before.
+// It works at any time, also while the thread or the process ends: in atexit handlers, in
+// destructors of static and of thread_local objects, and in those of pthread keys. A plain
+// thread_local object may have been destroyed already in these places.
 #pragma once
 
 #include <pthread.h>
@@ -15,12 +15,12 @@
 
 namespace millrace {
 
-// T is default constructible without throwing. It comes in the state in which the last call on this
-// thread has left it.
+// The object is in the state in which the last call on this thread has left it. Requirement: the
+// default constructor of T does not throw.
 template <class T>
 class ThreadSpare {
  public:
-  // Empty when there is no memory.
+  // Takes the thread's object or makes a new one; empty when memory is exhausted.
   ThreadSpare() noexcept : object_(std::exchange(mine.spare, nullptr)) {
     if (object_ == nullptr) object_.reset(new (std::nothrow) T());
   }
@@ -35,13 +35,14 @@ class ThreadSpare {
  private:
   enum class State : uint8_t { kNew, kRegistered, kEnded };
 
-  // The end of the thread. A destructor of a thread_local object would do, too, but registering one
-  // ends the program when there is no memory.
+  // Runs at the end of a thread. The destructor of a thread_local object is no alternative, since
+  // registering one terminates the program when memory is exhausted.
   static void free_spare(void*) noexcept {
     mine.state = State::kEnded;
     delete std::exchange(mine.spare, nullptr);
   }
-  // Made on first use; deleted when the library is unloaded, so that no thread calls into it later.
+  // The pthread key, created on first use. It is deleted when the library is unloaded, so that no
+  // thread calls into the library afterwards.
   class Key {
    public:
     Key() noexcept : made_(pthread_key_create(&key_, free_spare) == 0) {}
@@ -50,7 +51,7 @@ class ThreadSpare {
     }
     Key(const Key&) = delete;
     Key& operator=(const Key&) = delete;
-    // Has free_spare called at the end of this thread.
+    // Arranges that free_spare() is called at the end of this thread.
     bool set() const noexcept { return made_ && pthread_setspecific(key_, this) == 0; }
 
    private:
@@ -68,8 +69,8 @@ class ThreadSpare {
     if (own.state == State::kRegistered) own.spare = object.release();
   }
 
-  // Without constructor and destructor, so they are there for as long as the thread's memory is.
-  // One object, since each access to one costs a call of the loader.
+  // The thread-local state. It is trivial, so that it can be used as long as the thread's memory
+  // exists, and a single object, since each access to a thread-local object calls the loader.
   struct OfThread {
     T* spare = nullptr;
     State state = State::kNew;

@@ -22,7 +22,8 @@ CpuFeatures read_features() {
   features.avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                     __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
   features.avx512_vnni = features.avx512 && __builtin_cpu_supports("avx512vnni");
-  // __builtin_cpu_supports of g++ 12 and clang 14 does not know these two; the kernel's list does.
+  // __builtin_cpu_supports of g++ 12 and clang 14 does not know these two, so the flags of
+  // /proc/cpuinfo are used.
   std::ifstream info("/proc/cpuinfo");
   for (std::string line; std::getline(info, line);) {
     if (!line.starts_with("flags")) continue;
@@ -35,7 +36,8 @@ CpuFeatures read_features() {
   return features;
 }
 
-// A value that makes no sense is no limit here; opening a device that computes reports it.
+// Applies MILLRACE_MAX_ISA. An invalid value is ignored here; opening a device that computes
+// reports it.
 CpuFeatures limited(CpuFeatures features, const Result<MaxIsa>& isa) {
   if (!isa.ok()) return features;
   features.avx512 &= *isa >= MaxIsa::kAvx512;

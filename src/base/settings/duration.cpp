@@ -14,10 +14,11 @@ struct DurationUnit {
 };
 constexpr std::array<DurationUnit, 4> kUnits = {
     {{"ns", 1}, {"us", 1'000}, {"ms", 1'000'000}, {"s", 1'000'000'000}}};
-// Far below what fits into nanoseconds, so that durations can be added up.
+// The longest duration, a year. It is far below the range of 64-bit nanoseconds, so that sums of
+// durations do not overflow.
 constexpr int64_t kLongestSeconds = 365 * 24 * 3600;
 
-// The whole of `text` as a number.
+// Parses the whole of `text` as an integer; false if it is not one.
 bool read_number(std::string_view text, int64_t& number) {
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, number);

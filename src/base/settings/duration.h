@@ -1,4 +1,4 @@
-// Durations as environment variables contain them: a whole number with its unit. Thread-safe.
+// Parsing of durations in environment variables: an integer with a unit. Thread-safe.
 #pragma once
 
 #include <chrono>
@@ -7,10 +7,9 @@
 
 namespace millrace {
 
-// Reads "500us", "2ms", "10s" (units ns, us, ms, s), more than zero and at most a year, into
-// `duration` and returns an empty text. Otherwise `duration` is unchanged, and the returned text
-// says what is wrong, in a form that continues a message after the quoted `text` ("is no
-// duration").
+// Parses a duration such as "500us", "2ms" or "10s" (units ns, us, ms, s), greater than zero and at
+// most a year, into `duration`, and returns an empty string. Otherwise `duration` is unchanged, and
+// the result says what is wrong, as a predicate that follows the quoted `text` in a message.
 std::string read_duration(std::string_view text, std::chrono::nanoseconds& duration);
 
 }  // namespace millrace

@@ -33,7 +33,7 @@ Result<uint64_t> parse_number(std::string_view text) {
   uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size())
-    return invalid_argument(fmt::format("\"{}\" is no number", text));
+    return invalid_argument(fmt::format("\"{}\" is not a number", text));
   return number;
 }
 

@@ -1,4 +1,5 @@
-// Environment variables as text, numbers and switches.
+// Reads environment variables as text, numbers and booleans. Thread-safe as long as no thread
+// changes the environment.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +11,21 @@
 
 namespace millrace {
 
-// Returns the value of the variable. It is empty if the variable is not set, or if a process with
-// raised rights does not read it (guarded_variables.h). Every variable of Millrace is read here.
+// Returns the value of a variable. It is empty if the variable is not set, or if a process with
+// raised rights does not read it (guarded_variables.h). All variables of Millrace must be read by
+// this function.
 std::string_view environment_variable(const char* name);
-// The names of the variables that begin with `prefix`, are set and are not empty, sorted.
+// Returns the sorted names of the variables that begin with `prefix` and are set to a non-empty
+// value.
 std::vector<std::string> variables_with_prefix(std::string_view prefix);
-// `otherwise` when it is not set or empty. kInvalidArgument names the variable and the range.
+// Returns the number in a variable; `otherwise` if it is not set or empty. kInvalidArgument names
+// the variable and the range.
 Result<uint64_t> number_variable(const char* name, uint64_t otherwise, uint64_t least,
                                  uint64_t most);
-// 0, 1, true or false, in any case; `otherwise` when it is not set or empty. kInvalidArgument names
-// the variable.
+// Returns the boolean in a variable: 0, 1, true or false, in upper or lower case; `otherwise` if it
+// is not set or empty. kInvalidArgument names the variable and the valid values.
 Result<bool> switch_variable(const char* name, bool otherwise);
-// The number that the whole text is, in decimal digits; kInvalidArgument for any other text.
+// Parses the whole text as a decimal number; kInvalidArgument for any other text.
 Result<uint64_t> parse_number(std::string_view text);
 
 }  // namespace millrace

@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view kGuarded[] = {
     "MILLRACE_COLLECTIVE_FAULTS",
     "MILLRACE_COLUMN_TABLE",
-    "MILLRACE_DEVICE",  // another device gives other results, or none
+    "MILLRACE_DEVICE",  // another device computes other results, or none
     "MILLRACE_FAULTS",
     "MILLRACE_NRT_FAULT_STATUS",
     "MILLRACE_PACKED_WEIGHTS",

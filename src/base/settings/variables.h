@@ -1,4 +1,4 @@
-// The environment variables of the project: the one list of them.
+// The list of all environment variables that Millrace reads.
 //
 // Thread-safe as long as no thread changes the environment.
 #pragma once
@@ -10,12 +10,12 @@
 
 namespace millrace {
 
-// The names of all variables MILLRACE_... that any part of the project reads.
+// Returns the names of all variables MILLRACE_... that any part of the project reads.
 std::span<const std::string_view> known_variables() noexcept;
 
-// The names MILLRACE_... that are set although nothing reads them: misspelt ones, mostly.
+// Returns the names of variables MILLRACE_... that are set but unknown, mostly misspelt ones.
 std::vector<std::string> unknown_variables();
-// A line that warns of them; empty where there are none, and once the process has had one.
+// Returns a warning that lists them; empty if there are none, and after the first such call.
 std::string warning_of_unknown_variables();
 
 }  // namespace millrace

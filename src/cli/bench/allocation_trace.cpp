@@ -1,3 +1,6 @@
+// The caller of each allocation is found by unwinding the stack (backtrace) up to the first frame
+// whose code is in a library that counts. The list of libraries has a fixed size, is filled by
+// start() and does not change until stop(), so threads search it without a lock.
 #include "cli/bench/allocation_trace.h"
 
 #include <errno.h>
@@ -27,7 +30,7 @@ struct Module {
   std::atomic<uint64_t> bytes{0};
 };
 
-// One more than there may be libraries, for callers in none of them.
+// The last entry is for callers in no known library.
 std::array<Module, kMaxModules + 1> modules;
 size_t module_count = 0;
 std::atomic<bool> counting{false};
@@ -67,7 +70,8 @@ Module& module_of(const void* address) {
   return modules[kMaxModules];
 }
 
-// `caller` is where the replaced function returns to: the frames before it are those of counting.
+// Returns the library that allocates. `caller` is the return address of the replaced function:
+// earlier frames are those of the counting itself.
 Module& who_asked(const void* caller) {
   std::array<void*, kMaxFrames> frames;
   const int depth = backtrace(frames.data(), kMaxFrames);

@@ -1,10 +1,11 @@
-// AllocationTrace: which library asks the heap for memory. A program that links
-// millrace_allocation_trace replaces malloc and its relatives (operator new ends there too), for
-// all of its libraries; outside of start() and stop() that costs a load and a branch.
+// AllocationTrace counts heap allocations by the library that makes them. A program that links
+// millrace_allocation_trace replaces malloc and its relatives, in which operator new ends, too, for
+// all of its libraries. Outside of start() and stop() that costs a load and a branch.
 //
-// An allocation counts for the nearest caller outside the libraries that allocate for others: the
-// run-time libraries of C and C++, and the reserve of the kernel libraries. Counts the allocations
-// of all threads between start() and stop(), which one thread calls. Needs glibc.
+// An allocation counts for the nearest caller outside the libraries that allocate on behalf of
+// others: the run-time libraries of C and C++, fmt, and the reserve of oneDNN's memory. The
+// allocations of all threads between start() and stop() are counted; one thread calls these. Needs
+// glibc.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +16,7 @@
 namespace millrace::cli {
 
 struct LibraryAllocations {
-  std::string library;  // file name; for the program itself that of the program
+  std::string library;  // file name, without its folder, of the library or of the program
   uint64_t count = 0;
   uint64_t bytes = 0;
 };
@@ -23,9 +24,10 @@ struct LibraryAllocations {
 class AllocationTrace {
  public:
   static void start();
-  // Libraries that allocated since start(), in the order they were loaded.
+  // Returns the libraries that have allocated since start(), in the order in which they were
+  // loaded.
   static std::vector<LibraryAllocations> stop();
-  // For the replaced functions: `caller` asks for so many bytes. Thread-safe.
+  // Called by the replaced functions: `caller` allocates so many bytes. Thread-safe.
   static void record(size_t bytes, const void* caller) noexcept;
 };
 

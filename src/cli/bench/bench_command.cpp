@@ -1,3 +1,6 @@
+// `millrace bench`: measures latency and throughput of a model on random inputs, in one scenario of
+// MLPerf or, without --scenario, in single-stream and offline one after the other. With limits or a
+// sandbox the measurement runs in a child process, and output files are written by the parent.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,15 +27,15 @@
 namespace millrace::cli {
 namespace {
 
-// Sanitizers replace malloc themselves, so that there is nothing to count.
+// Sanitizers replace malloc themselves, so allocations cannot be counted.
 #ifdef MILLRACE_COUNTS_NO_ALLOCATIONS
 constexpr bool kCountsAllocations = false;
 #else
 constexpr bool kCountsAllocations = true;
 #endif
 
-// The names under which the work hands its files to the sink; a child process may use no others
-// than names of outputs.
+// The names under which the work passes its files to the sink. They end in .bin, since the sink
+// accepts only such names from a child process.
 constexpr const char* kJson = "json.bin";
 constexpr const char* kPlot = "plot.bin";
 
@@ -41,35 +44,36 @@ bool has_hw_views(const graph::CompiledModel& model) {
   return std::ranges::any_of(model.inputs, has_one) || std::ranges::any_of(model.outputs, has_one);
 }
 
-// Checks what the parser cannot: which options may be combined with each other.
+// Checks which options may be combined, which the parser of the command line cannot.
 Status check(const BenchArguments& arguments) {
   if (std::isnan(arguments.queries_per_second) || std::isnan(arguments.duration_seconds))
-    return invalid_argument("--qps and --duration are numbers");
+    return invalid_argument("--qps and --duration must not be NaN");
   if (arguments.scenario == name_of(Scenario::kSingleStream) && arguments.in_flight > 1)
     return invalid_argument(
-        "--in-flight is for the other scenarios; single-stream has one job in flight");
+        "--in-flight is for other scenarios; single-stream has one job in flight");
   if (arguments.seed && arguments.scenario != name_of(Scenario::kServer))
     return invalid_argument(
         "--seed is for --scenario server; no other scenario draws random times");
   if (arguments.scenario == name_of(Scenario::kServer)) {
     if (arguments.queries_per_second > 0) return {};
-    return invalid_argument("--scenario server needs --qps, the jobs that arrive in a second");
+    return invalid_argument("--scenario server needs --qps, the arrival rate in jobs per second");
   }
   if (arguments.queries_per_second > 0)
     return invalid_argument(
-        "--qps is for --scenario server; the others issue jobs when others end");
+        "--qps is for --scenario server; other scenarios issue a job when an earlier one ends");
   if (arguments.scenario.empty() && (arguments.duration_seconds > 0 || !arguments.plot.empty()))
     return invalid_argument("--duration and --plot need a --scenario");
   return {};
 }
 
-// How many jobs are in flight where the command line does not say.
+// Returns the number of jobs in flight if the command line has none.
 uint32_t in_flight_unless_stated(const BenchArguments& arguments, uint32_t lanes) {
   const Result<Scenario> scenario = parse_scenario(arguments.scenario);
   return scenario.ok() ? default_in_flight(*scenario, lanes) : 2;
 }
 
-// Everything that a measurement needs, in the order in which it is to be destroyed last to first.
+// Everything that a measurement needs. The session is declared last, so that it is destroyed before
+// the buffers of its jobs.
 struct Prepared {
   BenchSubject subject;
   std::vector<JobBuffers> slots;
@@ -112,7 +116,7 @@ Result<std::vector<JobBuffers>> make_slots(const BenchArguments& arguments,
     MILLRACE_ASSIGN_OR_RETURN(JobBuffers buffers,
                               JobBuffers::allocate(model, inputs, model.batch_size, view, view));
     MILLRACE_RETURN_IF_ERROR(fill_inputs(inputs, view, buffers));
-    // Room for the outputs is made before anything is measured.
+    // A first job lets open outputs get buffers of the right size before anything is measured.
     if (buffers.has_open_tensors()) MILLRACE_RETURN_IF_ERROR(buffers.execute(session));
     slots.push_back(std::move(buffers));
   }
@@ -165,7 +169,7 @@ Status give(const OutputSink& files, const char* name, const std::string& conten
   return files(name, std::as_bytes(std::span(content)));
 }
 
-// Prints the report, or gives its JSON to the file that is to have it.
+// Prints the report as text or JSON, and passes its JSON to the sink if it goes to a file.
 template <class Report>
 Status publish(const Report& report, const BenchArguments& arguments, const OutputSink& files) {
   const bool to_file = !arguments.json_file.empty();
@@ -192,7 +196,7 @@ Status run_scenario(Scenario scenario, Prepared& prepared, const BenchArguments&
   return give(files, kPlot, latency_plot(title, report.measured));
 }
 
-// Job after job, each alone, and then so many in flight.
+// Measures latency with one job at a time, and then throughput with several jobs in flight.
 Status run_overview(Prepared& prepared, const BenchArguments& arguments, const OutputSink& files) {
   Workload workload = prepared.workload(arguments);
   OverviewReport report;
@@ -211,14 +215,15 @@ Status load_and_measure(const BenchArguments& arguments, const OutputSink& files
   return run_scenario(scenario, prepared, arguments, files);
 }
 
-// Writes a file where the command line wants it, and no other.
+// Writes a file to the path that the command line gives for it. Other files are refused.
 Status write_asked_for(const BenchArguments& arguments, const std::string& name,
                        std::span<const std::byte> bytes) {
   const std::string path = name == kJson   ? arguments.json_file
                            : name == kPlot ? arguments.plot
                                            : std::string();
   if (path.empty())
-    return corrupt_data(fmt::format("the child process sends an output, \"{}\"", name));
+    return corrupt_data(
+        fmt::format("unexpected output \"{}\" received from the child process", name));
   CleanInterruption interruption;
   MILLRACE_RETURN_IF_ERROR(interruption.start());
   return io::write_file(path, bytes);

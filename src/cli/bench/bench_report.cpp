@@ -1,3 +1,4 @@
+// Text and JSON are made from the measurements independently, one function per line or object.
 #include "cli/bench/bench_report.h"
 
 #include <fmt/format.h>
@@ -41,7 +42,7 @@ std::string latency_line(const Measurement& measured) {
       measured.queries.size());
 }
 
-// How far the server is from what is possible with the services as long as they were.
+// Compares the p99 latency with that of an ideal queue whose service times are the measured ones.
 std::string ideal_line(const Measurement& measured) {
   const ServerFigures& server = *measured.server;
   const double p99 = distribution_of(measured.latencies_ms()).p99;
@@ -68,7 +69,7 @@ std::string memory_line(const Measurement& measured,
                      static_cast<double>(measured.bytes_copied) / jobs_of(measured));
 }
 
-// A path may be no text in UTF-8.
+// Paths need not be valid UTF-8: invalid bytes are replaced.
 std::string one_line(const Json& json) {
   return json.dump(-1, ' ', true, Json::error_handler_t::replace);
 }

@@ -1,4 +1,4 @@
-// The reports of `millrace bench`, human-readable and as JSON. Thread-safe.
+// The reports of `millrace bench`, as human-readable text and as JSON. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace millrace::cli {
 // Describes the measured model and the configuration that it was measured in.
 struct BenchSubject {
   std::string model, precision, view, device;
-  std::string note;  // reason if the precision differs from the archive's, else empty
+  std::string note;  // why the precision differs from the archive's; empty if it does not
   uint32_t batch = 1, lanes = 1, in_flight = 1;
   double load_ms = 0;
 };
@@ -21,7 +21,7 @@ struct BenchSubject {
 struct ScenarioReport {
   BenchSubject subject;
   Measurement measured;
-  std::optional<Allocations> allocations;  // none where they cannot be counted
+  std::optional<Allocations> allocations;  // empty if they cannot be counted
 };
 
 // The report of a run without --scenario.
@@ -30,6 +30,7 @@ struct OverviewReport {
   Measurement single_stream, offline;
 };
 
+// Returns the throughput, counting batch_size frames for each job.
 double frames_per_second(const BenchSubject& subject, const Measurement& measured);
 
 // The report as text of several lines, each with its newline.

@@ -1,3 +1,6 @@
+// Class Rounds issues the jobs of a multi-stream query together and waits for all of them; class
+// Pipeline keeps the jobs of an offline run in flight. Both use the buffers of slot i for job i,
+// modulo their number, so a slot is used again only after its last job has been collected.
 #include "cli/bench/closed_loops.h"
 
 #include <fmt/format.h>
@@ -27,14 +30,15 @@ Status warm_up_alone(const Workload& workload) {
   return {};
 }
 
-// Queries of a job of every slot, all in flight at the same time.
+// Runs queries of one job for every slot, all in flight at the same time.
 class Rounds {
  public:
   explicit Rounds(const Workload& workload) : workload_(workload) {
     ids_.reserve(workload.slots.size());
   }
 
-  // Returns when all jobs are done, also after a failure, since they use the buffers of the slots.
+  // Runs one query. Returns when all of its jobs are done, also after a failure, since they use the
+  // buffers of the slots.
   Status run() {
     const Status submitted = submit_all();
     Status first_failure;
@@ -61,11 +65,11 @@ class Rounds {
   }
 
   const Workload& workload_;
-  std::vector<runtime::SessionJobId> ids_;  // ids of the jobs of the last query
-  uint64_t jobs_ = 0;
+  std::vector<runtime::SessionJobId> ids_;  // of the jobs of the last query
+  uint64_t jobs_ = 0;                       // of all queries
 };
 
-// The jobs of an offline run that were submitted and not yet collected.
+// The jobs of an offline run that were submitted and not yet collected, oldest first.
 class Pipeline {
  public:
   Pipeline(const Workload& workload, int64_t start_ns) : workload_(workload), start_ns_(start_ns) {}

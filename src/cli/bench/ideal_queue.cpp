@@ -8,7 +8,7 @@ namespace millrace::cli {
 
 std::vector<int64_t> ideal_latencies_ns(std::span<const int64_t> arrivals_ns,
                                         std::span<const int64_t> services_ns, uint32_t servers) {
-  // The times at which the servers are free again, the earliest on top.
+  // The times at which the servers become free, the earliest on top.
   std::priority_queue<int64_t, std::vector<int64_t>, std::greater<>> free_at(
       std::greater<>{}, std::vector<int64_t>(servers, 0));
   std::vector<int64_t> latencies_ns;

@@ -1,6 +1,6 @@
-// The best that a server can do without knowing the future: one queue, first come, first served, by
-// several equal servers that never idle while a request waits, and nothing that costs time but the
-// service itself. Thread-safe.
+// Simulates an ideal server as a reference for measured latencies: a G/G/c queue with one waiting
+// line, first come, first served, whose c equal servers never idle while a request waits, and
+// without any cost besides the service times. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace millrace::cli {
 
-// How long each request is in that queue and in service, in nanoseconds. `arrivals_ns` ascends;
-// request i needs `services_ns[i]` of a server. Requirements: as many of one as of the other, and
-// at least one server.
+// Returns the latency of each request in nanoseconds: its time in the queue and in service.
+// `arrivals_ns` ascends; request i occupies a server for `services_ns[i]`. Requirement: both have
+// the same size, and there is at least one server.
 std::vector<int64_t> ideal_latencies_ns(std::span<const int64_t> arrivals_ns,
                                         std::span<const int64_t> services_ns, uint32_t servers);
 

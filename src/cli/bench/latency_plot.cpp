@@ -1,3 +1,5 @@
+// The SVG is written as text: each function returns elements for a part of the drawing. Coordinates
+// are in pixels, with y downwards.
 #include "cli/bench/latency_plot.h"
 
 #include <fmt/format.h>
@@ -24,7 +26,7 @@ constexpr const char* kStyle =
     ".curve{fill:none;stroke:#3b6ea8;stroke-width:2}"
     ".range{stroke:#3b6ea8}";
 
-// A panel whose left upper corner is at (kLeft, top), with latencies from 0 to `highest` upwards.
+// A panel whose upper left corner is at (kLeft, top), for latencies from 0 to `highest` in ms.
 struct Panel {
   double top;
   double highest;
@@ -32,6 +34,7 @@ struct Panel {
   double y(double latency_ms) const { return top + kHeight * (1 - latency_ms / highest); }
 };
 
+// Returns the coordinate at a share of the panel's width.
 double x(double share) {
   return kLeft + kWidth * share;
 }
@@ -46,6 +49,7 @@ std::string grid_line(double x1, double y1, double x2, double y2) {
                      y1, x2, y2);
 }
 
+// Draws the frame of a panel, its caption, and the grid and labels of its latency axis.
 std::string frame(const Panel& panel, const std::string& caption) {
   constexpr int kSteps = 4;
   std::string drawn = fmt::format(R"(<rect class="frame" x="{}" y="{}" width="{}" height="{}"/>)",
@@ -59,8 +63,8 @@ std::string frame(const Panel& panel, const std::string& caption) {
   return drawn;
 }
 
-// The share of the width at which a percentile is drawn: 0 %, 90 %, 99 % and so on are equally far
-// from each other, as far as there are queries to tell them apart.
+// Maps a percentile to a share of the width: 0 %, 90 %, 99 % and so on are equally spaced. There
+// are as many nines as the number of queries can resolve.
 class PercentileAxis {
  public:
   explicit PercentileAxis(size_t queries)
@@ -98,7 +102,8 @@ struct Range {
   double low, high;
 };
 
-// The least and the largest latency of the queries that were issued in each part of the time.
+// Returns the least and the greatest latency in ms of the queries that were issued in each of
+// `columns` equal parts of the time; empty for a part without queries.
 std::vector<std::optional<Range>> ranges_over_time(const std::vector<Query>& queries,
                                                    size_t columns) {
   std::vector<std::optional<Range>> ranges(columns);
@@ -125,7 +130,7 @@ std::string time_panel(const Panel& panel, const std::vector<Query>& queries) {
   for (size_t column = 0; column < kColumns; ++column) {
     if (!ranges[column]) continue;
     const double at = x((static_cast<double>(column) + 0.5) / kColumns);
-    // A point where there is one latency only would not be seen.
+    // The line is one pixel longer at either end, so that a single latency is visible, too.
     drawn +=
         fmt::format(R"(<line class="range" x1="{0:.1f}" x2="{0:.1f}" y1="{1:.1f}" y2="{2:.1f}"/>)",
                     at, panel.y(ranges[column]->low) + 1, panel.y(ranges[column]->high) - 1);

@@ -1,4 +1,4 @@
-// The latencies of a run as a drawing. Thread-safe.
+// Draws the latencies of a run as an SVG file. Thread-safe.
 #pragma once
 
 #include <string>
@@ -7,10 +7,11 @@
 
 namespace millrace::cli {
 
-// An SVG file with two panels: the latency by percentile, with each further 9 taking as much room
-// as the one before it, and the latency over the time of issue, where each of several hundred
-// columns goes from the least to the largest of its queries. `title` stands above them. Its size
-// does not depend on how many queries there are. Requirement: there is at least one.
+// Returns an SVG file with `title` above two panels. The first shows the latency by percentile, on
+// an axis where 0 %, 90 %, 99 % and so on are equally spaced. The second shows the latency by time
+// of issue, where each of several hundred columns reaches from the least to the greatest latency of
+// its queries. The size of the file does not depend on the number of queries. Requirement: there is
+// at least one query.
 std::string latency_plot(const std::string& title, const Measurement& measured);
 
 }  // namespace millrace::cli

@@ -33,7 +33,7 @@ Result<Scenario> parse_scenario(const std::string& text) {
   const auto* const found =
       std::ranges::find(kScenarios, text, &std::pair<const char*, Scenario>::first);
   if (found != std::end(kScenarios)) return found->second;
-  return invalid_argument(fmt::format("--scenario: \"{}\" is none", text));
+  return invalid_argument(fmt::format("--scenario: there is no scenario \"{}\"", text));
 }
 
 const char* name_of(Scenario scenario) {

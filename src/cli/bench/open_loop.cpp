@@ -1,3 +1,5 @@
+// The schedule is made before the run. One thread issues the jobs, each at its time and with the
+// buffers of a free slot; the callbacks record the latencies and give the slots back.
 #include "cli/bench/open_loop.h"
 
 #include <fmt/format.h>
@@ -22,14 +24,15 @@
 namespace millrace::cli {
 namespace {
 
-// A schedule is made before the run; it and what is measured take 40 bytes a job.
+// A limit of memory: the schedule and the measurements take 40 bytes per job.
 constexpr uint32_t kMostJobs = 10'000'000;
 
 // Returns the times at which the jobs are to be issued, in nanoseconds since the start.
 Result<std::vector<int64_t>> schedule_of(const Workload& workload, const ServerLoad& load) {
   const double seconds = std::chrono::duration<double>(workload.duration).count();
   if (std::max<double>(load.per_second * seconds, workload.jobs) > kMostJobs)
-    return invalid_argument(fmt::format("a server run of more than {} jobs", kMostJobs));
+    return invalid_argument(fmt::format(
+        "--scenario server runs at most {} jobs: lower --qps, --duration or -n", kMostJobs));
   PoissonArrivals arrivals(load.per_second, load.seed);
   std::vector<int64_t> schedule;
   for (int64_t at = arrivals.next_ns(); !workload.complete(schedule.size(), at);
@@ -76,7 +79,7 @@ class OpenLoop {
   const std::vector<int64_t>& services_ns() const { return services_ns_; }
 
  private:
-  // Waits until one is free; none after a failure.
+  // Waits until a slot is free and takes it; nothing after a failure.
   std::optional<size_t> take_slot() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return !free_slots_.empty(); });
@@ -99,7 +102,7 @@ class OpenLoop {
   void end(size_t job, size_t slot, uint64_t id, const Status& status) {
     latencies_ns_[job] = now_ns() - start_ns_ - schedule_[job];
     services_ns_[job] = times_[slot]->ended() - times_[slot]->started();
-    // The result is collected, since the session would keep it.
+    // The session would keep the result until it is collected.
     const auto collected = workload_.session.wait(static_cast<runtime::SessionJobId>(id),
                                                   std::chrono::milliseconds(0));
     give_back(job, slot, status.ok() ? collected : status);
@@ -116,7 +119,7 @@ class OpenLoop {
 
   const Workload& workload_;
   const std::vector<int64_t> schedule_;
-  // Element `job` is written by its callback.
+  // By job; an element is written by the callback of its job only.
   std::vector<int64_t> latencies_ns_, services_ns_;
   std::vector<std::shared_ptr<runtime::JobTimes>> times_;  // by slot
   int64_t start_ns_ = 0;

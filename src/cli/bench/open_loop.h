@@ -1,4 +1,5 @@
-// The server scenario: jobs come at times that do not depend on how busy the server is.
+// Runs the server scenario of MLPerf Inference: an open loop, in which the arrival times of jobs do
+// not depend on how busy the server is.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +14,11 @@ struct ServerLoad {
   uint64_t seed = 1;
 };
 
-// Issues jobs at the times of Poisson arrivals, and counts the latency of each from the time at
-// which it was to be issued until its callback, so that a job that has to wait for a slot is late,
-// not left out. Called by one thread, which it blocks until the last job is done. Fails with the
-// first job that fails, and with kInvalidArgument where there would be too many of them.
+// Issues jobs at the times of Poisson arrivals. The latency of a job is the time from its scheduled
+// arrival until its callback, also if it has to wait for a free slot, so that there is no
+// coordinated omission when the server is overloaded. Blocks the calling thread until the last job
+// is done. Returns the status of the first job that fails; kInvalidArgument if there would be more
+// than ten million jobs.
 Result<Measurement> run_server(const Workload& workload, const ServerLoad& load);
 
 }  // namespace millrace::cli

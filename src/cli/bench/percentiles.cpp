@@ -7,7 +7,7 @@
 namespace millrace::cli {
 
 double percentile(std::span<const double> sorted, double share) {
-  // A share such as 0.07 of 100 values comes out as a little more than 7 of them.
+  // Rounding may give a little more than a whole number, such as 0.07 * 100 > 7.
   constexpr double kRoundingError = 1e-9;
   const double rank = std::ceil(share * static_cast<double>(sorted.size()) - kRoundingError);
   return sorted[static_cast<size_t>(std::max(rank, 1.0)) - 1];

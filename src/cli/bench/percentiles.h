@@ -6,17 +6,17 @@
 
 namespace millrace::cli {
 
-// The smallest of the values that at least this share of them does not exceed (nearest rank), with
-// 0 <= share <= 1; the least value where the share is 0. Requirement: `sorted` ascends and is not
-// empty.
+// Returns a percentile by the nearest-rank method: the least of the values that at least this share
+// of them does not exceed, for 0 <= share <= 1; the least value if the share is 0. Requirement:
+// `sorted` ascends and is not empty.
 double percentile(std::span<const double> sorted, double share);
 
-// In the unit of the values.
+// Statistics in the unit of the values.
 struct Distribution {
   double min = 0, median = 0, p90 = 0, p99 = 0, p99_9 = 0, max = 0, mean = 0;
 };
 
-// Requirement: there is at least one value. The order does not matter.
+// The values may be in any order. Requirement: there is at least one.
 Distribution distribution_of(std::vector<double> values);
 
 }  // namespace millrace::cli

@@ -7,8 +7,8 @@ namespace millrace::cli {
 PoissonArrivals::PoissonArrivals(double per_second, uint64_t seed)
     : generator_(seed), mean_gap_ns_(1e9 / per_second) {}
 
-// The gaps are distributed exponentially. std::exponential_distribution is not used, since each
-// standard library may draw from it in its own way.
+// The gaps are exponentially distributed, by inversion of a uniform variable. The result of
+// std::exponential_distribution would depend on the standard library.
 int64_t PoissonArrivals::next_ns() {
   constexpr int kMantissaBits = 53;
   const double uniform =

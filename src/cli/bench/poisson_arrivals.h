@@ -1,5 +1,5 @@
-// PoissonArrivals: the times at which the clients of a server send their requests when they are
-// many and know nothing of each other, nor of how busy the server is. One thread.
+// PoissonArrivals generates the arrival times of a Poisson process, which models many independent
+// clients of a server. One thread.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ class PoissonArrivals {
   // `per_second`, more than zero, is the mean rate. The same seed gives the same times everywhere.
   PoissonArrivals(double per_second, uint64_t seed);
 
-  // The next arrival, in nanoseconds since the start of the run; never before the one before it.
+  // Returns the next arrival in nanoseconds since the start of the run. Arrivals never descend.
   int64_t next_ns();
 
  private:

@@ -1,4 +1,5 @@
-// malloc and its relatives, replaced for the whole program. operator new ends in them.
+// Replaces malloc and its relatives for the whole program, to count allocations. operator new ends
+// in them, too.
 #include <errno.h>
 
 #include "cli/bench/allocation_trace.h"

@@ -1,4 +1,4 @@
-// Workload: what every scenario runs, and for how long.
+// Workload: the jobs that every scenario runs, and for how long. One thread.
 #pragma once
 
 #include <chrono>
@@ -16,27 +16,28 @@ struct Workload {
   runtime::Session& session;
   std::span<const JobBuffers> slots;     // one for each job in flight; at least one
   uint32_t warmup = 0;                   // jobs before the measured ones
-  uint32_t jobs = 0;                     // that are measured, where there is no duration
-  std::chrono::nanoseconds duration{0};  // jobs are issued for so long, one at least; zero: `jobs`
+  uint32_t jobs = 0;                     // number of measured jobs, if there is no duration
+  std::chrono::nanoseconds duration{0};  // time for which jobs are issued; zero: `jobs` instead
 
-  // Whether a run that has issued so many jobs within so long is to issue no more.
+  // Whether a run that has issued so many jobs in this time is to issue no more. A run with a
+  // duration issues at least one.
   bool complete(uint64_t issued, int64_t elapsed_ns) const;
 };
 
-// How many jobs are in flight in a scenario where nobody says. A server has enough for a lane never
-// to wait for the thread that issues them.
+// Returns the default number of jobs in flight. That of a server is large enough that lanes do not
+// wait for the thread that issues jobs.
 uint32_t default_in_flight(Scenario scenario, uint32_t lanes);
 
-// A failure of a job, with the scenario and the number of the job, from 1.
+// Adds the scenario and the number of the job, from 1, to the message of a failure.
 Status failed_in(Scenario scenario, uint64_t job, const Status& status);
 
-// Measures what a run takes besides the times of its jobs.
+// Measures figures of a whole run: time, processor time, bytes copied.
 class Meter {
  public:
   explicit Meter(const Workload& workload);  // starts
   int64_t start_ns() const { return start_ns_; }
   int64_t elapsed_ns() const;
-  // Ends: fills what is measured for the whole run.
+  // Writes the figures since the construction to `measurement`.
   void read(Measurement& measurement) const;
 
  private:

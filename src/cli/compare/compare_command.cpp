@@ -1,4 +1,6 @@
-// millrace compare: two compilations of one model, or one and a reference, value by value.
+// `millrace compare`: compares two compilations of one model, or one with reference values in .npy
+// files, value by value. Models are loaded with their inner values as further outputs, so values
+// are compared by name, as far as no pass has fused them into a node.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +24,7 @@ namespace {
 
 using device::View;
 
-// The values of one model for the inputs, all frames one after another.
+// One model and its outputs for all frames of the inputs.
 struct Run {
   std::shared_ptr<const graph::CompiledModel> model;  // with its inner values as outputs
   std::vector<JobBuffers> jobs;
@@ -47,6 +49,7 @@ Result<Run> run_with_inner_values(const std::string& path, const CompareArgument
   return run;
 }
 
+// Returns the elements of an output in all frames, one after another.
 Result<std::vector<float>> values_in(const Run& run, size_t output) {
   std::vector<float> values;
   for (uint32_t frame = 0; frame < run.frames; ++frame) {
@@ -59,7 +62,8 @@ Result<std::vector<float>> values_in(const Run& run, size_t output) {
   return values;
 }
 
-// The other side: its values for a value of the first, or nothing where it has none.
+// The other side of the comparison. values_for() returns its elements, in all frames, for a value
+// of the first model; nothing if it has no such value.
 class Reference {
  public:
   virtual ~Reference() = default;
@@ -125,7 +129,8 @@ LayerDifference compare_layer(const graph::Boundary& boundary, const std::vector
   return layer;
 }
 
-// The outputs by the node that makes them: outputs of the model come last in most.
+// Returns the outputs in the order of the nodes that make them, so that the first difference is
+// that of the first layer that differs.
 std::vector<size_t> outputs_as_made(const graph::CompiledModel& model) {
   std::vector<size_t> place(model.graph.values.size());
   size_t next = 0;
@@ -150,13 +155,12 @@ Result<LayerReport> compare_runs(const Run& ours, Reference& reference, double t
     MILLRACE_ASSIGN_OR_RETURN(const std::vector<float> values, values_in(ours, output));
     if (values.size() != theirs->size())
       return invalid_argument(
-          fmt::format("value '{}': {} elements in all frames, {} on the other "
-                      "side",
+          fmt::format("value '{}' has {} elements in all frames, but {} on the other side",
                       boundary.cpu.name, values.size(), theirs->size()));
     report.layers.push_back(compare_layer(boundary, values, *theirs, threshold));
   }
   if (report.layers.empty())
-    return invalid_argument("no value is on both sides, by name and shape");
+    return invalid_argument("no value is on both sides with the same name and shape");
   return report;
 }
 
@@ -175,7 +179,7 @@ Result<std::unique_ptr<Reference>> open_reference(const CompareArguments& argume
 
 Result<int> run_compare(const CompareArguments& arguments) {
   if (arguments.other.empty() == arguments.reference.empty())
-    return invalid_argument("compare takes a second model or --reference, and not both");
+    return invalid_argument("compare takes either a second model or --reference, not both");
   MILLRACE_ASSIGN_OR_RETURN(const Run ours, run_with_inner_values(arguments.model, arguments));
   MILLRACE_ASSIGN_OR_RETURN(const auto reference, open_reference(arguments));
   MILLRACE_ASSIGN_OR_RETURN(const LayerReport report,

@@ -16,7 +16,8 @@ std::vector<LayerDifference>::const_iterator first_beyond(const LayerReport& rep
   return std::ranges::find(report.layers, true, &LayerDifference::beyond);
 }
 
-// Quantised values are integers; how far two runs are apart is a number of steps then.
+// Prints the layer of integers with the largest difference. Quantised values are integers, for
+// which steps say more than relative errors.
 void print_steps(const LayerReport& report) {
   const auto furthest = std::ranges::max_element(
       report.layers, {}, [](const LayerDifference& layer) { return layer.steps.value_or(-1); });
@@ -42,7 +43,7 @@ void print_layers_text(const LayerReport& report) {
         fmt::join(layer->shape, ","),
         layer == first ? fmt::format("  <- the first beyond {:g}", report.threshold) : "");
   if (report.not_compared > 0)
-    print_escaped("{} values of the first have no counterpart of the same shape\n",
+    print_escaped("{} values of the first model have no counterpart of the same name and shape\n",
                   report.not_compared);
   print_escaped("{} of {} values differ by more than {:g}\n",
                 std::ranges::count(report.layers, true, &LayerDifference::beyond),
@@ -56,7 +57,7 @@ void print_layers_json(const LayerReport& report) {
                {"not_compared", report.not_compared},
                {"first_beyond", first == report.layers.end() ? Json() : Json(first->value)},
                {"layers", Json::array()}};
-  // JSON has no infinity: the library writes null.
+  // JSON has no infinity: nlohmann::json writes null.
   for (const LayerDifference& layer : report.layers)
     json["layers"].push_back({{"value", layer.value},
                               {"shape", layer.shape},

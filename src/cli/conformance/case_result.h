@@ -1,4 +1,4 @@
-// The outcomes of a run, and how many there are of each kind.
+// The results of a conformance run: the outcome of each case, and totals by verdict. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +16,7 @@ struct CaseResult {
   Outcome outcome;
 };
 
+// Numbers of cases by verdict.
 struct Totals {
   size_t excluded = 0, passed = 0, failed = 0, unsupported = 0;
 
@@ -27,13 +28,15 @@ struct Totals {
 Totals total_of(std::span<const CaseResult> results);
 std::map<std::string, Totals> totals_by_suite(std::span<const CaseResult> results);
 
-// A text of several lines as one, without control characters.
+// Joins the lines of a text to one, without control characters.
 std::string on_one_line(const std::string& text);
 
-// "fail         node/test_abs  why", or for one that passed its error.
+// Returns a line such as "fail         node/test_abs  reason"; a case that passed has its largest
+// error in place of the reason.
 std::string describe(const CaseResult& result);
 
-// "passed 290 of 999 counted (29.0 %)", and what became of the others.
+// Returns a line with the totals, such as "found 1010, excluded 11; passed 290 of 999 counted (29.0
+// %), failed 9, unsupported 700".
 std::string describe(const Totals& totals);
 
 }  // namespace millrace::cli

@@ -1,3 +1,5 @@
+// One template walks over the elements; a policy class per kind of type (Floating, Integer)
+// measures the distance of two elements and prints one.
 #include "cli/conformance/compare_elements.h"
 
 #include <fmt/format.h>
@@ -23,7 +25,8 @@ struct Distance {
   LargestError error;
 };
 
-// Position of a number among all of its type, in their order; both zeros have the same.
+// Returns the rank of a floating-point value, given by its bits, among all values of its type in
+// ascending order. Both zeros have the same rank, so ranks differ by the distance in ULP.
 template <class Bits>
 uint64_t position(Bits bits) {
   constexpr uint64_t kZero = uint64_t{1} << 63;
@@ -32,7 +35,8 @@ uint64_t position(Bits bits) {
   return (bits & kSign) != 0 ? kZero - magnitude : kZero + magnitude;
 }
 
-// A floating type by the bits of its elements, and their value, which a double holds exactly.
+// A floating type: BitsOfElement has the size of an element, and kValue converts its bits to a
+// double, which holds every value exactly.
 template <class BitsOfElement, auto kValue>
 struct Floating {
   using Element = BitsOfElement;
@@ -55,7 +59,7 @@ struct Integer {
   using Element = Number;
 
   static Distance distance(Element ours, Element expected, const Tolerance&) {
-    // In the unsigned type: the distance of two signed numbers may be too large for theirs.
+    // Unsigned, since the difference of two signed integers may overflow their type.
     const auto larger = static_cast<uint64_t>(std::max(ours, expected));
     const auto smaller = static_cast<uint64_t>(std::min(ours, expected));
     return {ours == expected, {std::nullopt, static_cast<double>(larger - smaller)}};
@@ -123,8 +127,7 @@ Result<ElementComparison> compare_elements(int onnx_type, std::span<const std::b
     case TensorProto::UINT64:
       return compare_as<Integer<uint64_t>>(ours, expected, tolerance);
     default:
-      return unsupported(
-          fmt::format("elements of the type {} of ONNX are not compared", onnx_type));
+      return unsupported(fmt::format("elements of the ONNX type {} cannot be compared", onnx_type));
   }
 }
 

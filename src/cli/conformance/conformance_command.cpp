@@ -1,4 +1,5 @@
-// millrace conformance: the ONNX backend tests, each the whole way from the model to the outputs.
+// `millrace conformance`: runs the ONNX backend tests end to end, from the model to the outputs, in
+// child processes, prints the outcome of each case, and writes reports.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,7 +35,7 @@ Result<std::vector<TestCase>> choose_cases(const ConformanceArguments& arguments
   std::erase_if(cases,
                 [&](const TestCase& test) { return !fits_pattern(test.name, arguments.filter); });
   if (!cases.empty()) return cases;
-  return invalid_argument(fmt::format("--filter {} fits no case", arguments.filter));
+  return invalid_argument(fmt::format("--filter {} matches no case", arguments.filter));
 }
 
 void leave_out(const Exclusions& exclusions, std::vector<CaseResult>& results) {
@@ -45,7 +46,7 @@ void leave_out(const Exclusions& exclusions, std::vector<CaseResult>& results) {
   }
 }
 
-// Prints results in the order of their names, as soon as all before them are there.
+// Prints results in the order of their names, each as soon as all results before it are available.
 class OrderedPrinter {
  public:
   explicit OrderedPrinter(const std::vector<CaseResult>& results)
@@ -90,7 +91,7 @@ Status write_text(const std::string& path, const std::string& text) {
   return io::write_file(path, std::as_bytes(std::span(text)));
 }
 
-// A model that cannot be read has no operators to count: its case has failed.
+// Reads the operators of all cases. A model that cannot be read is left out: its case has failed.
 CaseOperators operators_of(const std::vector<CaseResult>& results) {
   CaseOperators operators;
   for (const CaseResult& result : results) {

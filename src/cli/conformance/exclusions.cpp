@@ -18,10 +18,10 @@ std::string trimmed(const std::string& text) {
 Status add_line(const std::string& line, Exclusions& exclusions) {
   const size_t end_of_name = line.find_first_of(kBlanks);
   if (end_of_name == std::string::npos)
-    return invalid_argument(fmt::format("\"{}\" has no reason behind it", line));
+    return invalid_argument(fmt::format("\"{}\" has no reason after it", line));
   const std::string name = line.substr(0, end_of_name);
   if (!exclusions.emplace(name, trimmed(line.substr(end_of_name))).second)
-    return invalid_argument(fmt::format("\"{}\" is there twice", name));
+    return invalid_argument(fmt::format("\"{}\" occurs twice", name));
   return {};
 }
 

@@ -1,5 +1,6 @@
-// The cases that a run leaves out. One line of a text file each, "node/test_adam  why it is left
-// out"; lines that are empty or begin with # are comments.
+// The cases that a run leaves out, from a text file with one case per line: its name, blanks, and
+// the reason, such as "node/test_adam  no training". Empty lines, and lines that begin with #, are
+// ignored. Thread-safe.
 #pragma once
 
 #include <map>
@@ -11,8 +12,8 @@ namespace millrace::cli {
 
 using Exclusions = std::map<std::string, std::string>;  // name of the case -> reason
 
-// kNotFound, kIoError; kInvalidArgument, naming the line, where a reason is missing or a name comes
-// twice.
+// Reads a file of exclusions. kNotFound, kIoError; kInvalidArgument, with the number of the line,
+// if a reason is missing or a name occurs twice.
 Result<Exclusions> read_exclusions(const std::string& path);
 
 }  // namespace millrace::cli

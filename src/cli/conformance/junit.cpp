@@ -13,7 +13,7 @@ namespace {
 
 using boost::property_tree::ptree;
 
-// XML has no way to write most control characters.
+// Replaces control characters, most of which XML cannot represent, and bytes that are not UTF-8.
 std::string for_xml(const std::string& text) {
   const bool is_text = is_utf8(text);
   std::string result;

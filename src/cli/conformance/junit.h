@@ -1,5 +1,5 @@
-// The outcomes as a JUnit file, which CI systems read: a test suite per folder of cases. What is
-// unsupported or excluded is skipped, with the reason.
+// Writes the results as a JUnit file for CI systems: a test suite per folder of cases. Unsupported
+// and excluded cases are reported as skipped, with the reason. Thread-safe.
 #pragma once
 
 #include <span>
@@ -9,7 +9,8 @@
 
 namespace millrace::cli {
 
-// Well-formed XML in UTF-8, whatever the reasons contain: what XML cannot hold becomes '?'.
+// Returns well-formed XML in UTF-8, whatever bytes the reasons contain: characters that XML cannot
+// represent become '?'.
 std::string junit_text(std::span<const CaseResult> results);
 
 }  // namespace millrace::cli

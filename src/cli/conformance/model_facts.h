@@ -1,4 +1,5 @@
-// The facts that a run needs about a case's model besides its archive.
+// Reads from the ONNX file of a case what its archive does not hold: the declared order and types
+// of inputs and outputs, and the operators that the model uses. Thread-safe.
 #pragma once
 
 #include <set>
@@ -11,7 +12,7 @@ namespace millrace::cli {
 
 struct DeclaredTensor {
   std::string name;
-  int onnx_type = 0;  // TensorProto::DataType; 0 where the model does not say it
+  int onnx_type = 0;  // TensorProto::DataType; 0 if the model does not state it
 };
 
 struct OperatorUse {
@@ -28,7 +29,7 @@ struct ModelFacts {
   std::set<OperatorUse> operators;
 };
 
-// kNotFound, kIoError, kCorruptData, as the compiler's own reader has it.
+// Reads the facts from an ONNX file. kNotFound, kIoError, kCorruptData, like the compiler's reader.
 Result<ModelFacts> read_model_facts(const std::string& path);
 
 }  // namespace millrace::cli

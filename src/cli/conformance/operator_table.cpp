@@ -1,3 +1,5 @@
+// Reasons are taken from the text of the compiler's messages, so the patterns here must follow
+// these.
 #include "cli/conformance/operator_table.h"
 
 #include <fmt/format.h>
@@ -13,7 +15,7 @@ namespace {
 struct Row {
   std::set<int64_t> opsets;
   Totals totals;
-  std::map<std::string, size_t> reasons;  // reason why cases are unsupported -> cases
+  std::map<std::string, size_t> reasons;  // number of unsupported cases by reason
 };
 
 using RowKey = std::pair<std::string, std::string>;  // domain and operator
@@ -35,7 +37,7 @@ element instead of the twelve that the model declares. Unsupported is what the c
     millrace conformance --onnx-tests /usr/share/libonnx-testdata/data --exclude tests/onnx/excluded.txt
 )";
 
-// A text for a cell of a table: nothing in it may end the cell or be markup.
+// Escapes a text for a cell of a Markdown table: nothing in it ends the cell or is markup.
 std::string for_cell(const std::string& text) {
   std::string cell;
   for (const char c : on_one_line(text)) {
@@ -55,7 +57,7 @@ Rows rows_of(std::span<const CaseResult> results, const CaseOperators& operators
   for (const auto& [test, outcome] : results) {
     const auto used = operators.find(test.name);
     if (outcome.verdict == Verdict::kExcluded || used == operators.end()) continue;
-    std::set<RowKey> counted;  // an operator may be there in the opsets of several functions
+    std::set<RowKey> counted;  // functions of the model may use an operator in several opsets
     for (const OperatorUse& use : used->second) {
       Row& row = rows[{use.domain, use.type}];
       row.opsets.insert(use.opset);
@@ -69,7 +71,8 @@ Rows rows_of(std::span<const CaseResult> results, const CaseOperators& operators
   return rows;
 }
 
-// "its input is not a constant (8); mode is 'cubic' (2)", the most frequent first.
+// Returns a text such as "its input is not a constant (8); mode is 'cubic' (2)", the most frequent
+// reason first.
 std::string text_of(const std::map<std::string, size_t>& reasons) {
   std::vector<std::pair<std::string, size_t>> sorted(reasons.begin(), reasons.end());
   std::ranges::stable_sort(sorted,
@@ -129,7 +132,8 @@ std::string case_list(const std::string& title, Verdict verdict,
 }  // namespace
 
 std::string reason_for(const std::string& type, const std::string& reason) {
-  // A line of the compiler's list: "  Slice (domain ai.onnx, opset 13: why), 2 nodes: 'a', 'b'".
+  // Matches a line such as "  Slice (domain ai.onnx, opset 13: why), 2 nodes: 'a', 'b'", with which
+  // the compiler lists unsupported operators.
   static const std::regex kListed(
       R"(  (\S+) \(domain [^,]*, opset [^:)]*(?:: (.*))?\), \d+ nodes?: .*)");
   if (reason.find('\n') == std::string::npos) return without_names(reason);

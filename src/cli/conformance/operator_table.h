@@ -1,4 +1,4 @@
-// The outcomes by operator, as the page docs/operators.md.
+// Writes the page docs/operators.md: the results of the conformance run by operator. Thread-safe.
 #pragma once
 
 #include <functional>
@@ -12,16 +12,17 @@
 
 namespace millrace::cli {
 
-// The operators of each case, by its name. A case that is not there counts for no operator.
+// The operators of each case, by the name of the case. A case without an entry counts for no
+// operator.
 using CaseOperators = std::map<std::string, std::set<OperatorUse>>;
 
-// Why a case with `reason`, the compiler's message, does not run, as far as the operator `type` is
-// concerned: without names of nodes and tensors, so that alike cases have the same text. Empty
-// where the message is about other operators only.
+// Extracts from `reason`, the compiler's message about an unsupported case, what it says about the
+// operator `type`. Names of nodes and tensors are removed, so that similar cases have equal texts.
+// Empty if the message is about other operators only.
 std::string reason_for(const std::string& type, const std::string& reason);
 
-// The page, in Markdown: totals, a row per operator, failures, and what was left out. A case counts
-// in the row of every operator that its model has.
+// Returns the page in Markdown: totals, a row per operator, failures, and excluded cases. A case
+// counts in the row of every operator that its model uses.
 std::string operator_page(std::span<const CaseResult> results, const CaseOperators& operators);
 
 }  // namespace millrace::cli

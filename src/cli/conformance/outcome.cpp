@@ -29,7 +29,7 @@ std::string describe(const LargestError& error) {
   return error.ulp ? fmt::format("{:.6g} ULP, {}", *error.ulp, absolute) : absolute;
 }
 
-// As CBOR, which unlike text has infinities.
+// CBOR rather than JSON text, since that cannot represent infinities.
 std::vector<std::byte> encode_outcome(const Outcome& outcome) {
   Json json = {{"verdict", static_cast<uint64_t>(outcome.verdict)},
                {"reason", outcome.reason},
@@ -43,7 +43,7 @@ std::vector<std::byte> encode_outcome(const Outcome& outcome) {
 Result<Outcome> decode_outcome(std::span<const std::byte> bytes) {
   const auto* first = reinterpret_cast<const uint8_t*>(bytes.data());
   const Json json = Json::from_cbor(first, first + bytes.size(), true, false);
-  if (!is_outcome(json)) return corrupt_data("these bytes are no outcome of a case");
+  if (!is_outcome(json)) return corrupt_data("these bytes do not encode the outcome of a case");
   Outcome outcome;
   outcome.verdict = static_cast<Verdict>(json["verdict"].get<uint64_t>());
   outcome.reason = json["reason"];

@@ -1,4 +1,5 @@
-// The outcome of one case, and its encoding for the transfer from the process that ran it.
+// The outcome of one test case, and its encoding as CBOR for the transfer from the process that ran
+// it. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -14,22 +15,22 @@ namespace millrace::cli {
 
 enum class Verdict : uint8_t { kPass, kFail, kUnsupported, kExcluded };
 
-// "pass", "fail", "unsupported", "excluded".
+// Returns "pass", "fail", "unsupported" or "excluded".
 const char* to_string(Verdict verdict);
 
 struct Outcome {
   Verdict verdict = Verdict::kFail;
   std::string reason;       // for every verdict but kPass; may have several lines
-  LargestError error = {};  // error of the compared values
+  LargestError error = {};  // the largest of all compared elements
   double seconds = 0;
 };
 
-// The error as text: "2 ULP, 1.2e-07 absolute", or "0 absolute" without elements of a floating
-// type.
+// Returns the error as text such as "2 ULP, 1.2e-07 absolute", or "0 absolute" if no elements of a
+// floating type were compared.
 std::string describe(const LargestError& error);
 
-// The verdict, the reason and the error as bytes. What decode_outcome() reads may be anything:
-// kCorruptData where it is no outcome.
+// Encodes the verdict, the reason and the error, but not the seconds. decode_outcome() accepts any
+// bytes: kCorruptData if they are not an outcome.
 std::vector<std::byte> encode_outcome(const Outcome& outcome);
 Result<Outcome> decode_outcome(std::span<const std::byte> bytes);
 

@@ -1,3 +1,5 @@
+// A data set is checked against the declarations of the model before it is run. Files belong to the
+// declared tensors by their order, and declared tensors to those of the archive by their name.
 #include "cli/conformance/run_case.h"
 
 #include <fmt/format.h>
@@ -29,7 +31,7 @@ using ::onnx::TensorProto;
 struct Memory {
   std::vector<Buffer> buffers;
   std::vector<TensorArg> args;
-  std::vector<TensorShape> shapes;  // inputs: as files state them; outputs: as the job does
+  std::vector<TensorShape> shapes;  // of open tensors; inputs: from the files; outputs: by the job
 };
 
 struct LoadedCase {
@@ -38,10 +40,10 @@ struct LoadedCase {
   Model model;
 };
 
-// Writes the archive to memory that has a path, and loads it from there.
+// Writes the archive to a file in memory, which has a path under /proc, and loads it from there.
 Result<Model> load_archive(const graph::CompiledModel& compiled, const Device& device) {
   const std::vector<std::byte> bytes = model::archive_bytes(graph::encode(compiled));
-  if (bytes.empty()) return internal_error("its structure is too large for an archive");
+  if (bytes.empty()) return internal_error("the model's structure is too large for an archive");
   const UniqueFd file(::memfd_create("millrace-conformance", MFD_CLOEXEC));
   if (!file) return io_error("make a file in memory", errno);
   const std::string path = fmt::format("/proc/self/fd/{}", file.get());
@@ -59,20 +61,20 @@ Result<LoadedCase> load_case(const TestCase& test, const graph::CompiledModel& c
   return LoadedCase{std::move(facts), std::move(device), std::move(model)};
 }
 
-// The files of one side of a data set, in the order of the model's declarations.
+// Reads the input or the output files of a data set, in the order of the model's declarations.
 Result<std::vector<ElementsInFile>> read_files(const std::filesystem::path& data_set,
                                                const std::string& prefix,
                                                const std::vector<DeclaredTensor>& declared) {
   const size_t count = count_tensors(data_set, prefix);
   if (count != declared.size())
     return Status(StatusCode::kNotFound,
-                  fmt::format("{} has {} files {}*.pb, but the model has {} such tensors",
+                  fmt::format("{} has {} files {}*.pb, but the model declares {} tensors",
                               data_set.string(), count, prefix, declared.size()));
   std::vector<ElementsInFile> files;
   for (size_t i = 0; i < count; ++i) {
     const auto path = data_set / fmt::format("{}{}.pb", prefix, i);
     MILLRACE_ASSIGN_OR_RETURN(ElementsInFile file, read_tensor_file(path));
-    // The generator of the tests works in NumPy, which has no such numbers: it stores their bits.
+    // The generator of the tests uses NumPy, which has no BFLOAT16: it stores their bits as UINT16.
     if (declared[i].onnx_type == TensorProto::BFLOAT16 && file.onnx_type == TensorProto::UINT16)
       file.onnx_type = TensorProto::BFLOAT16;
     files.push_back(std::move(file));
@@ -80,7 +82,7 @@ Result<std::vector<ElementsInFile>> read_files(const std::filesystem::path& data
   return files;
 }
 
-// The file of the model's tensor of that name.
+// Returns the file of the declared tensor with the same name.
 Result<const ElementsInFile*> file_of(const TensorInfo& tensor,
                                       const std::vector<DeclaredTensor>& declared,
                                       const std::vector<ElementsInFile>& files) {
@@ -90,23 +92,24 @@ Result<const ElementsInFile*> file_of(const TensorInfo& tensor,
       fmt::format("the archive has a tensor '{}' that the model does not declare", tensor.name));
 }
 
-// One element stands for as many as the model declares: the "like" of some casts is given so.
+// Whether a single element stands for all that the model declares: the data sets of some CastLike
+// cases have the operand "like" in this form.
 bool is_repeated(const ElementsInFile& file) {
   return file.shape == graph::Dims{1};
 }
 
-// Requirement: the shape is one of at most TensorShape::kMaxRank dimensions.
+// Requirement: the file's shape has at most TensorShape::kMaxRank dimensions.
 TensorShape shape_of(const ElementsInFile& file) {
   return tensor::shape_of({file.shape.begin(), file.shape.end()});
 }
 
 Status wrong_shape(const TensorInfo& tensor, const std::string& shape, const ElementsInFile& file) {
   return Status(StatusCode::kInvalidArgument,
-                fmt::format("the shape of '{}' is {}, where [{}] belongs", tensor.name, shape,
+                fmt::format("the shape of '{}' is {}, expected [{}]", tensor.name, shape,
                             fmt::join(file.shape, ",")));
 }
 
-// True if the view can have the file's shape. Of an open tensor, only stated dimensions count.
+// Whether the view can have the file's shape. Open dimensions match any size.
 bool can_have(const ViewInfo& view, const ElementsInFile& file) {
   if (!view.is_open) return std::ranges::equal(view.shape, file.shape);
   return file.shape.size() <= TensorShape::kMaxRank &&
@@ -123,7 +126,7 @@ Status check_type(const TensorInfo& tensor, const ElementsInFile& file) {
   MILLRACE_ASSIGN_OR_RETURN(const DataType type, lowering::boundary_type(file.onnx_type));
   if (tensor.cpu.type == type) return {};
   return Status(StatusCode::kInvalidArgument,
-                fmt::format("the type of '{}' is {}, where {} belongs", tensor.name,
+                fmt::format("the type of '{}' is {}, expected {}", tensor.name,
                             to_string(tensor.cpu.type), to_string(type)));
 }
 
@@ -141,9 +144,9 @@ Status check_declarations(std::span<const TensorInfo> tensors,
   return {};
 }
 
-// Every byte of it is 0xff, which is NaN, -1 or no boolean: few outputs that the job leaves as they
-// are look right by chance.
-// An open tensor has as many as its file.
+// Allocates memory for the tensors; an open one has as many bytes as its file. Every byte is 0xff,
+// so that elements are NaN, -1 or an invalid boolean: an output that the job does not write hardly
+// looks correct by chance.
 Result<Memory> allocate(std::span<const TensorInfo> tensors,
                         const std::vector<DeclaredTensor>& declared,
                         const std::vector<ElementsInFile>& files) {
@@ -162,6 +165,7 @@ Result<Memory> allocate(std::span<const TensorInfo> tensors,
   return memory;
 }
 
+// Copies the files into the memory of the inputs, and sets the shapes of open ones.
 Status fill(Memory& memory, std::span<const TensorInfo> tensors,
             const std::vector<DeclaredTensor>& declared, const std::vector<ElementsInFile>& files) {
   for (size_t i = 0; i < tensors.size(); ++i) {
@@ -190,10 +194,10 @@ void note_difference(const TensorInfo& tensor, size_t elements, const ElementCom
   if (!comparison.first) return;
   outcome.verdict = Verdict::kFail;
   if (!outcome.reason.empty()) outcome.reason += '\n';
-  outcome.reason += fmt::format(
-      "output '{}': {} of {} elements are wrong ({}); element {} is {}, where {} belongs",
-      tensor.name, comparison.wrong, elements, describe(comparison.error), comparison.first->index,
-      comparison.first->ours, comparison.first->expected);
+  outcome.reason +=
+      fmt::format("output '{}': {} of {} elements are wrong ({}); element {} is {}, expected {}",
+                  tensor.name, comparison.wrong, elements, describe(comparison.error),
+                  comparison.first->index, comparison.first->ours, comparison.first->expected);
 }
 
 Status compare_outputs(const LoadedCase& loaded, const Memory& outputs,
@@ -240,7 +244,7 @@ Status run_data_sets(const TestCase& test, const graph::CompiledModel& compiled,
   return {};
 }
 
-// The case is named beside its reason; where its files are says nothing more.
+// Removes paths of the case's files from a reason: the name of the case is printed beside it.
 std::string without_folder(std::string reason, const TestCase& test) {
   for (const std::string& prefix : {test.model_path() + ": ", test.folder.string() + "/"})
     for (size_t at = reason.find(prefix); at != std::string::npos; at = reason.find(prefix, at))

@@ -1,5 +1,5 @@
-// Runs one case of the ONNX backend tests the whole way that a user's model goes: compiled, stored
-// as an archive, loaded on the device "cpu", run through the native API.
+// Runs one case of the ONNX backend tests end to end, as a user's model is run: it is compiled,
+// stored as an archive, loaded on the device "cpu" and run through the native API.
 #pragma once
 
 #include "cli/conformance/outcome.h"
@@ -7,10 +7,10 @@
 
 namespace millrace::cli {
 
-// All data sets of the case; the error is the largest of any of them. Unsupported is what the
-// compiler refuses as such (kUnsupported); all else that goes wrong, a file of the case that cannot
-// be read included, is a failure with a reason. Opens the device in this process, which therefore
-// must not fork afterwards.
+// Runs all data sets of the case; the error of the outcome is the largest of all of them. The
+// verdict is kUnsupported if the compiler returns this code. Every other failure, also a file of
+// the case that cannot be read, is kFail with a reason. Opens the device in this process, so the
+// process must not fork afterwards.
 Outcome run_case(const TestCase& test);
 
 }  // namespace millrace::cli

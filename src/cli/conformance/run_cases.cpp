@@ -22,7 +22,8 @@ struct RunningCase {
   SupervisedChild child;
 };
 
-// The earliest deadline in milliseconds from now, as poll() has it.
+// Returns the time to the earliest deadline in milliseconds, as poll() takes it: -1 if there is
+// none.
 int time_left(const std::vector<RunningCase>& running) {
   int64_t earliest = INT64_MAX;
   for (const RunningCase& one : running)
@@ -36,7 +37,8 @@ bool is_late(const RunningCase& running) {
   return running.child.deadline_ns() != 0 && now_ns() >= running.child.deadline_ns();
 }
 
-// Waits for one that has something to tell, has ended, or has no time left.
+// Waits until a case sends its outcome, ends, or reaches its deadline. Returns its index in
+// `running`.
 Result<size_t> wait_for_one(const std::vector<RunningCase>& running) {
   std::vector<pollfd> channels;
   for (const RunningCase& one : running) channels.push_back({one.child.channel(), POLLIN, 0});
@@ -50,8 +52,9 @@ Result<size_t> wait_for_one(const std::vector<RunningCase>& running) {
   }
 }
 
+// Waits for the end of the case and returns its outcome, which is a failure if it sent none.
 Outcome outcome_of(RunningCase& running) {
-  Result<Outcome> told = Status(StatusCode::kInternal, "the child process told no outcome");
+  Result<Outcome> told = Status(StatusCode::kInternal, "the child process sent no outcome");
   const Status status =
       running.child.finish([&](const std::string&, std::span<const std::byte> bytes) {
         told = decode_outcome(bytes);

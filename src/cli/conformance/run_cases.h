@@ -1,5 +1,5 @@
-// Runs cases side by side, each in a process of its own, so that one which crashes or hangs ends
-// itself only. Each has a time limit.
+// Runs test cases in parallel, each in a process of its own with a time limit, so that a case that
+// crashes or hangs affects no other.
 #pragma once
 
 #include <chrono>
@@ -15,14 +15,14 @@
 namespace millrace::cli {
 
 struct CaseLimits {
-  uint32_t jobs = 1;                       // processes at a time, at least 1
+  uint32_t jobs = 1;                       // greatest number of processes at a time, at least 1
   std::chrono::nanoseconds time_limit{0};  // limit for one case; zero: none
 };
 
-// Has `run` give an outcome for each case, in a child process, and passes it to `done`, with the
-// index of the case, in this one: in the order in which they end. A process that ends without an
-// outcome is a failure of its case. Fails only where no process can be made. To be called while the
-// process has one thread.
+// Calls `run` for each case in a child process, and passes its outcome, with the index of the case,
+// to `done` in this process, in the order in which the cases end. If a child ends without an
+// outcome, its case has failed. Returns an error only if no child can be made or waited for. To be
+// called while the process has one thread.
 Status run_cases(std::span<const TestCase> cases, const CaseLimits& limits,
                  const std::function<Outcome(const TestCase&)>& run,
                  const std::function<void(size_t index, Outcome outcome)>& done);

@@ -14,7 +14,7 @@ Result<compiler::ElementsInFile> parse(std::span<const std::byte> bytes,
   ::onnx::TensorProto tensor;
   if (!tensor.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) ||
       !tensor.has_data_type())
-    return corrupt_data("this is no tensor, or one that is cut off");
+    return corrupt_data("the file is truncated or does not hold a TensorProto");
   return compiler::read_elements(std::move(tensor), directory);
 }
 

@@ -1,4 +1,4 @@
-// The tensors of a test case: files that hold one TensorProto each.
+// Reads the tensors of a test case: files with one TensorProto each. Thread-safe.
 #pragma once
 
 #include <filesystem>
@@ -8,8 +8,8 @@
 
 namespace millrace::cli {
 
-// kNotFound, kIoError; kCorruptData for a file that is cut off or is no tensor, with its path;
-// kUnsupported for types that the compiler does not take in.
+// Reads a file. kNotFound, kIoError; kCorruptData if it is truncated or is not a tensor;
+// kUnsupported if the compiler does not support its type. Messages name the path.
 Result<compiler::ElementsInFile> read_tensor_file(const std::filesystem::path& path);
 
 }  // namespace millrace::cli

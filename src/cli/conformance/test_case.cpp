@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kSuites[] = {"node", "pytorch-converted", "pytorch-operator", "simple"};
 
-// The folders in `parent`, in the order of their names.
+// Returns the folders in `parent`, in the order of their names.
 Result<std::vector<fs::path>> folders_in(const fs::path& parent) {
   std::vector<fs::path> folders;
   std::error_code error;
@@ -44,8 +44,8 @@ Result<std::vector<TestCase>> find_cases(const std::string& directory) {
   }
   if (!cases.empty()) return cases;
   return Status(StatusCode::kNotFound,
-                fmt::format("{} has no cases in the folders {}: give the folder in which the "
-                            "ONNX backend tests are",
+                fmt::format("{} has no cases in the folders {}: --onnx-tests names the folder that "
+                            "contains these",
                             directory, fmt::join(kSuites, ", ")));
 }
 

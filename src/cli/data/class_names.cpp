@@ -22,6 +22,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
+// Returns the form of a text in which names are compared: trimmed, in lower case, _ as a space.
 std::string comparable(std::string_view text) {
   std::string result(trimmed(text));
   std::ranges::transform(result, result.begin(), [](unsigned char c) {
@@ -37,7 +38,8 @@ std::optional<size_t> number(std::string_view text) {
   return value;
 }
 
-// Returns the end of the identifier that precedes the names; 0 if there is none.
+// Returns the end of the identifier that precedes the names; 0 if there is none. An identifier is a
+// first word with a digit and without a comma.
 size_t identifier_end(std::string_view line) {
   const size_t end = line.find_first_of(kBlanks);
   if (end == line.npos) return 0;
@@ -46,6 +48,8 @@ size_t identifier_end(std::string_view line) {
   return std::ranges::any_of(word, is_digit) && word.find(',') == word.npos ? end : 0;
 }
 
+// Returns the texts that denote the class of a line besides the whole line: its identifier, all
+// that follows it, and each name.
 std::set<std::string> parts_of(std::string_view line) {
   std::set<std::string> parts;
   const size_t end = identifier_end(line);

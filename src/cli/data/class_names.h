@@ -1,5 +1,5 @@
-// ClassNames: the classes of a classifier as people write them: a text file with a class in each
-// line, from 0. Immutable; to be read from several threads.
+// ClassNames: the names of a classifier's classes, from a text file with one class per line,
+// counted from 0. Immutable, and so thread-safe.
 #pragma once
 
 #include <map>
@@ -13,20 +13,21 @@ namespace millrace::cli {
 
 class ClassNames {
  public:
-  // No names: classes are numbers.
+  // Without names: classes are known by their index only.
   ClassNames() = default;
 
-  // kNotFound, kIoError as io::read_lines(), kInvalidArgument for a file without a class.
+  // Reads the names. kNotFound and kIoError like io::read_lines(); kInvalidArgument if the file has
+  // no class.
   static Result<ClassNames> read(const std::string& path);
 
   size_t size() const noexcept { return lines_.size(); }
-  // The whole line; empty where there is none.
+  // Returns the whole line of a class; empty if there is no such line.
   std::string_view name(size_t index) const;
 
-  // The class that a text means: a whole line; else the number of a line, from 0; else one of the
-  // names in a line, which commas separate and an identifier such as n01443537 may precede, or
-  // that identifier. Upper case is as lower case, and _ as a space. Without names any number.
-  // kNotFound when there is no such class, kInvalidArgument when it may be several.
+  // Finds the class that `text` denotes. In this order, it may be a whole line; the index of a
+  // class; one of the names in a line, which are separated by commas; or the identifier, such as
+  // n01443537, that may precede these. Case is ignored, and _ is a space. Without names, any index
+  // is accepted. kNotFound if there is no such class, kInvalidArgument if several match.
   Result<size_t> find(std::string_view text) const;
 
  private:

@@ -1,3 +1,5 @@
+// Each input has a list of files with their first sample and number of frames; a sample is found in
+// it by binary search.
 #include "cli/data/data_set.h"
 
 #include <fmt/format.h>
@@ -16,14 +18,15 @@ namespace fs = std::filesystem;
 
 struct FoundFile {
   std::string path;
-  std::string folder;  // empty: given itself
+  std::string folder;  // the source in which it was found; empty: the file is a source itself
 };
 
 bool is_hidden(const fs::path& path) {
   return path.filename().string().starts_with('.');
 }
 
-// Its files, in the order of their paths, so that the order is the same on every machine.
+// Returns the usable files of a folder in the order of their paths, which is the same on every
+// machine.
 Result<std::vector<FoundFile>> files_in_folder(const std::string& folder) {
   std::vector<FoundFile> files;
   std::error_code error;
@@ -47,11 +50,11 @@ Result<std::vector<FoundFile>> files_of(const std::string& source) {
   std::error_code error;
   if (fs::is_directory(source, error)) return files_in_folder(source);
   if (!fs::exists(source, error))
-    return Status(StatusCode::kNotFound, source + ": there is no such file or folder");
+    return Status(StatusCode::kNotFound, source + ": no such file or folder");
   return std::vector<FoundFile>{{source, ""}};
 }
 
-using Sources = std::vector<std::vector<std::string>>;  // by input
+using Sources = std::vector<std::vector<std::string>>;  // files and folders, by input
 
 // Returns the path of the folder or file in `folder` that is named like the input.
 Result<std::string> source_inside(const std::string& folder, const graph::Boundary& input) {
@@ -77,7 +80,7 @@ Result<Sources> sources_inside(const std::string& folder,
   return sources;
 }
 
-// NAME=SOURCE arguments, sorted by the input that they name.
+// Assigns NAME=SOURCE arguments to the inputs that they name.
 Result<Sources> named_sources(const std::vector<std::string>& arguments,
                               const std::vector<graph::Boundary>& inputs) {
   Sources sources(inputs.size());
@@ -101,7 +104,7 @@ Result<Sources> named_sources(const std::vector<std::string>& arguments,
 Result<Sources> sources_by_input(const std::vector<std::string>& arguments,
                                  const std::vector<graph::Boundary>& inputs) {
   if (inputs.empty()) return invalid_argument("the model has no inputs");
-  if (arguments.empty()) return invalid_argument("no files and no folders with data are given");
+  if (arguments.empty()) return invalid_argument("no files or folders with data are given");
   std::error_code error;
   if (inputs.size() > 1 && arguments.size() == 1 && fs::is_directory(arguments.front(), error))
     return sources_inside(arguments.front(), inputs);

@@ -11,7 +11,7 @@
 namespace millrace::cli {
 namespace {
 
-// [N,H,W] or [N,H,W,C] of bytes.
+// Whether the array is UINT8 [N,H,W] or [N,H,W,C].
 bool is_picture_stack(const io::Array& array) {
   if (array.type != tensor::DataType::kUint8) return false;
   if (array.shape.size() == 3) return true;

@@ -1,5 +1,5 @@
-// FrameFile: one file with frames of one input of a model: a picture, a .npy array or raw bytes.
-// Movable; to be read from several threads.
+// FrameFile: one file with frames of one input of a model, which is a picture, a .npy array or raw
+// bytes. Movable. Several threads may read it.
 #pragma once
 
 #include <cstddef>
@@ -17,24 +17,24 @@ namespace millrace::cli {
 
 class FrameFile {
  public:
-  // Whether the name is that of a file which data sets take from a folder.
+  // Whether data sets take a file of this name from a folder: a picture, .npy or .bin.
   static bool is_taken(const std::string& path);
 
-  // Reads the file, except for a picture, which frame() decodes. An array has the shape of the
-  // input or of a stack of such frames and any type that converts; or, where the input takes
-  // pictures, it is UINT8 [N,H,W] or [N,H,W,C] with C 1 (grey) or 3 (R, G, B): a stack of pictures
-  // that are preprocessed as those of files. Other files are frames of the CPU view as they are.
-  // Requirement: the boundary is not open. Errors name the file.
+  // Reads the file, unless it is a picture, which frame() decodes. An array has the shape of the
+  // input, or of a stack of such frames, and any type that can be converted. If the input takes
+  // pictures, an array may also be UINT8 [N,H,W] or [N,H,W,C], with C 1 (grey) or 3 (RGB): a stack
+  // of pictures, preprocessed like those of files. Other files have frames as bytes of the CPU
+  // view. Requirement: the boundary is not open. Errors name the file.
   static Result<FrameFile> open(const graph::Boundary& boundary, const std::string& path,
                                 const io::PictureOptions& picture);
 
   size_t frames() const noexcept { return frames_; }
 
-  // The bytes of a frame in the CPU view. Requirement: index < frames().
+  // Returns the bytes of a frame in the CPU view. Requirement: index < frames().
   Result<std::vector<std::byte>> frame(size_t index) const;
 
-  // A small PNG of a picture as it was before preprocessing (io::png_thumbnail); none of a frame
-  // that is no picture. Requirement: index < frames().
+  // Returns a small PNG of a picture as it was before preprocessing (io::png_thumbnail); nothing if
+  // the frame is not a picture. Requirement: index < frames().
   Result<std::optional<std::vector<std::byte>>> thumbnail(size_t index, uint32_t side) const;
 
  private:
@@ -51,7 +51,7 @@ class FrameFile {
   Kind kind_ = Kind::kPicture;
   size_t frames_ = 1;
   io::Array stack_;               // kPictureStack
-  std::vector<std::byte> bytes_;  // kTensors: frame after frame
+  std::vector<std::byte> bytes_;  // kTensors: the frames, one after another
 };
 
 }  // namespace millrace::cli

@@ -1,3 +1,5 @@
+// The kind of a label file is found by trying: .npy by its name; else a table of files if a row
+// names a file of the data; else a list of classes, with folders as labels.
 #include "cli/data/labels.h"
 
 #include <fmt/format.h>
@@ -24,7 +26,7 @@ Result<std::vector<int64_t>> read_integers(const std::string& path) {
   MILLRACE_ASSIGN_OR_RETURN(const io::Array array, io::read_npy(path));
   if (tensor::is_floating(array.type) || array.type == tensor::DataType::kUint64)
     return invalid_argument(
-        fmt::format("{}: labels are integers, not {}", path, to_string(array.type)));
+        fmt::format("{}: labels must be integers, not {}", path, to_string(array.type)));
   const auto count = static_cast<uint32_t>(array.bytes.size() / tensor::size_of(array.type));
   std::vector<int64_t> integers(count);
   if (count == 0) return integers;
@@ -42,12 +44,13 @@ Result<std::vector<size_t>> classes_in_order(const DataSet& data, const std::str
         fmt::format("{}: {} labels for {} samples", path, integers.size(), data.size()));
   const auto negative = std::ranges::find_if(integers, [](int64_t label) { return label < 0; });
   if (negative != integers.end())
-    return invalid_argument(fmt::format("{}: label {} of sample {} is no class", path, *negative,
+    return invalid_argument(fmt::format("{}: label {} of sample {} is negative", path, *negative,
                                         negative - integers.begin()));
   return std::vector<size_t>(integers.begin(), integers.end());
 }
 
-// The names by which rows may refer to the files of a data set.
+// The keys by which rows may refer to the files of a data set: path, path inside the source folder,
+// and name.
 class FileKeys {
  public:
   explicit FileKeys(const DataSet& data) {
@@ -63,7 +66,7 @@ class FileKeys {
     }
   }
 
-  // The path of the file, or the name of the sample; null if no or several files match the key.
+  // Returns the path of the file, or the name of the sample; null if none or several match the key.
   const std::string* find(std::string_view key) const {
     if (key.starts_with("./")) key.remove_prefix(2);
     const auto found = files_.find(std::string(key));
@@ -96,8 +99,8 @@ struct Row {
   std::string label;
 };
 
-// Names of files and of classes may hold what separates them, so a row is split where its front is
-// the name of a file.
+// Splits a row into file and class. Both may contain separators, so the row is split at the last
+// separator before which the text is the key of a file.
 std::optional<Row> split_row(std::string_view line, const FileKeys& keys) {
   constexpr std::string_view kSeparators = ",;\t ";
   constexpr size_t kDecoration = 8;  // quotes, blanks and ./ around the name
@@ -125,7 +128,7 @@ Result<ClassByFile> read_table(const std::string& path, const DataSet& data,
     if (!found.ok())
       return found.status().with_context(
           fmt::format("{}, line {}{}", path, i + 1,
-                      names.size() == 0 ? ", without --classes, which would name classes" : ""));
+                      names.size() == 0 ? ", without --classes, a list of class names" : ""));
     const auto [entry, added] = classes.emplace(row->file, *found);
     if (!added && entry->second != *found)
       return invalid_argument(fmt::format("{}, line {}: {} has class {} and class {}", path, i + 1,
@@ -147,7 +150,7 @@ Result<std::vector<size_t>> classes_by_table(const DataSet& data, const std::str
   return classes;
 }
 
-// The class that the innermost folder says which says any.
+// Returns the class of the innermost folder around the sample whose name is a class.
 Result<size_t> class_by_folder(const DataSet& data, size_t sample, const ClassNames& names) {
   const fs::path path = data.path(sample);
   const std::string& folder = data.folder(sample);
@@ -157,7 +160,8 @@ Result<size_t> class_by_folder(const DataSet& data, size_t sample, const ClassNa
     Result<size_t> found = names.find(name->string());
     if (found.ok() || found.status().code() != StatusCode::kNotFound) return found;
   }
-  return Status(StatusCode::kNotFound, "no row names it, and no folder that it is in is a class");
+  return Status(StatusCode::kNotFound,
+                "no row names the file, and no folder around it is named after a class");
 }
 
 Result<std::vector<size_t>> classes_by_folder(const DataSet& data, const std::string& path,

@@ -1,4 +1,4 @@
-// How pictures become an input of a model, as it stands on the command line.
+// The options of the command line that say how pictures are preprocessed to an input of a model.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 namespace millrace::cli {
 
 struct PictureFlags {
-  std::vector<float> mean, scale;  // empty, or one value for all channels, or three
+  std::vector<float> mean, scale;  // empty, or one value for all channels, or one per channel
   std::string order = "rgb";       // or "bgr"
   std::string resize = "stretch";  // or "crop", "letterbox"
-  uint32_t short_side = 0;         // before cropping; 0: just so that the picture is covered
+  uint32_t short_side = 0;  // in pixels, before cropping; 0: just enough to cover the input's size
 };
 
-// The options without a size, which is that of the input. kInvalidArgument names the flag that
-// makes no sense.
+// Converts the options. The size is left open, since it is that of the input. kInvalidArgument
+// names the option whose value is invalid.
 Result<io::PictureOptions> picture_options(const PictureFlags& flags);
 
 }  // namespace millrace::cli

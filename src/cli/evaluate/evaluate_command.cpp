@@ -1,4 +1,6 @@
-// millrace evaluate: how often a classifier is right on labelled data, alone or beside others.
+// `millrace evaluate`: measures the accuracy of a classifier on labelled data, and its agreement
+// with other compilations. Every sample is read once and given to all models in turn; each model
+// has jobs in flight of its own.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,7 +27,7 @@ namespace {
 struct OpenedModel {
   std::string path;
   LoadedModel loaded;
-  std::vector<graph::Boundary> inputs;  // settled
+  std::vector<graph::Boundary> inputs;  // with the shapes of open ones
   size_t output = 0;
 };
 
@@ -40,14 +42,14 @@ Result<OpenedModel> open(const std::string& path, const EvaluateArguments& argum
   return model;
 }
 
-// The samples are made for the inputs of the first model.
+// Samples are converted to the inputs of the first model, so those of the others must be the same.
 Status check_same_inputs(const OpenedModel& first, const OpenedModel& other) {
   const auto same = [](const graph::Boundary& a, const graph::Boundary& b) {
     return a.cpu.type == b.cpu.type && a.cpu.shape == b.cpu.shape;
   };
   if (std::ranges::equal(first.inputs, other.inputs, same)) return {};
   return invalid_argument(
-      fmt::format("{} has other inputs than {}, by type or shape", other.path, first.path));
+      fmt::format("the inputs of {} and {} differ in type or shape", other.path, first.path));
 }
 
 Result<std::vector<OpenedModel>> open_models(const EvaluateArguments& arguments) {

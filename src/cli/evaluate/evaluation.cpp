@@ -17,10 +17,11 @@ Status Evaluation::check(const Scored& scored) {
   const size_t count = scored.scores.size();
   if (count < 2)
     return invalid_argument(
-        fmt::format("{}: {} scores, where there is one for each class", scored.sample, count));
+        fmt::format("{}: {} scores, but a classifier has one for each of at least two classes",
+                    scored.sample, count));
   if (classes_ != 0 && count != classes_)
-    return invalid_argument(
-        fmt::format("{}: {} scores, others have {}", scored.sample, count, classes_));
+    return invalid_argument(fmt::format("{}: {} scores, but other samples or models have {}",
+                                        scored.sample, count, classes_));
   classes_ = count;
   return {};
 }

@@ -1,5 +1,5 @@
-// Evaluation: how often models are right on labelled samples, and how close each one is to the
-// first of them. Used by one thread at a time.
+// Evaluation counts how often models classify labelled samples correctly (top-1 and top-K
+// accuracy), and how closely each model agrees with the first. One thread at a time may use it.
 #pragma once
 
 #include <cstddef>
@@ -16,29 +16,29 @@ namespace millrace::cli {
 // The agreement of a model with the first one.
 struct Agreement {
   size_t same_top1 = 0;
-  double cosine_sum = 0;  // sum over all samples of the cosine of their scores
+  double cosine_sum = 0;  // sum over all samples of the cosine similarity of the scores
   double cosine_least = 1;
-  std::string least_sample;  // the first one that has it
+  std::string least_sample;  // the first sample that has the least cosine
 };
 
 struct ModelResult {
   size_t top1 = 0;  // samples whose class ranks first
-  size_t top = 0;   // samples whose class is one of the first few
+  size_t top = 0;   // samples whose class is one of the first K
   Agreement agreement;
 };
 
 class Evaluation {
  public:
-  // `top` classes count for ModelResult::top. Samples without labels are only compared with what
-  // the first model says.
+  // `top` is K. `labels` are the classes of the samples, in order; without them, models are only
+  // compared with the first one.
   Evaluation(size_t models, uint32_t top, std::optional<std::vector<size_t>> labels);
 
-  // The scores of a model for its next sample; models need not go in step. kInvalidArgument names
-  // the sample for fewer than two scores, for a label beyond them, and for another number of scores
-  // than those before.
+  // Adds the scores of a model for its next sample. A model may be any number of samples ahead of
+  // others. kInvalidArgument, with the sample, if there are fewer than two scores, a label is not
+  // less than their number, or their number differs from that of earlier samples.
   Status add(size_t model, const std::string& sample, std::vector<float> scores);
 
-  size_t samples() const noexcept { return samples_; }  // that all models have had
+  size_t samples() const noexcept { return samples_; }  // samples that all models have had
   size_t classes() const noexcept { return classes_; }  // 0 before the first sample
   const std::vector<ModelResult>& results() const noexcept { return results_; }
 
@@ -49,7 +49,7 @@ class Evaluation {
   };
 
   Status check(const Scored& scored);
-  // Counts the sample that all models have had last.
+  // Counts the oldest sample in `ahead_`, which all models have had.
   void settle();
   void count(const Scored& scored, ModelResult& result) const;
 
@@ -58,7 +58,7 @@ class Evaluation {
   size_t samples_ = 0;
   size_t classes_ = 0;
   std::vector<ModelResult> results_;
-  std::vector<std::deque<Scored>> ahead_;  // by model: samples that others have not had yet
+  std::vector<std::deque<Scored>> ahead_;  // by model: samples that another model has not had yet
 };
 
 }  // namespace millrace::cli

@@ -13,7 +13,8 @@ namespace millrace::cli {
 namespace {
 
 constexpr device::View kView = device::View::kCpu;
-// One that runs and one that waits for each lane, so that none is idle while samples are read.
+// For each lane, one job that runs and one that is queued, so that no lane is idle while samples
+// are read.
 constexpr size_t kJobsPerLane = 2;
 
 }  // namespace
@@ -46,7 +47,8 @@ Status SampleRunner::finish() {
   return {};
 }
 
-// The last batch may have fewer samples than others, and then has buffers of its own.
+// Returns a job with buffers for `frames` frames. Buffers of whole batches are used again; the last
+// batch may have fewer frames and then gets buffers of its own.
 Result<SampleRunner::Job> SampleRunner::new_job(uint32_t frames) {
   if (frames == batch_ && !idle_.empty()) {
     Job job = std::move(idle_.back());
@@ -83,7 +85,7 @@ Status SampleRunner::collect() {
   Status status = session_->wait(running_.front().id, kForever);
   Job job = std::move(running_.front());
   running_.pop_front();
-  // An open output may turn out to need more room, which execute() makes.
+  // If an open output needs a larger buffer, execute() allocates it and runs the job again.
   if (status.code() == StatusCode::kInvalidArgument && job.buffers.has_open_tensors())
     status = job.buffers.execute(*session_);
   MILLRACE_RETURN_IF_ERROR(status.with_context(job.names.front()));

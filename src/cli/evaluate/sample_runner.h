@@ -1,6 +1,6 @@
-// SampleRunner: one program that goes through samples with several jobs in flight, so that all
-// lanes of its device are at work, and gives the values of one output in the order of the samples.
-// Used by one thread at a time.
+// SampleRunner runs a program on samples, with several jobs in flight so that all lanes of its
+// device are busy, and returns the values of one output in the order of the samples. One thread at
+// a time may use it.
 #pragma once
 
 #include <cstddef>
@@ -20,18 +20,20 @@ namespace millrace::cli {
 
 class SampleRunner {
  public:
-  // Called by add() and finish(), with what the output held for one sample after another.
+  // Called by add() and finish(), on their thread, with the output's values for each sample, in
+  // order.
   using OnValues = std::function<Status(const std::string& sample, std::vector<float> values)>;
 
-  // `inputs` are those of the model, the open ones settled. Errors as runtime::Session::create().
+  // `inputs` are those of the model, with the shapes of open ones. `output` is the index of the
+  // output. Errors are those of runtime::Session::create().
   static Result<std::unique_ptr<SampleRunner>> create(const LoadedModel& loaded,
                                                       std::vector<graph::Boundary> inputs,
                                                       size_t output, OnValues on_values);
 
-  // Submits a job when there are samples for a whole batch, and waits for the first one when enough
-  // are in flight. Errors name the sample that they are about.
+  // Adds a sample. Submits a job if there are samples for a whole batch; if enough jobs are in
+  // flight, waits for the oldest one first. Errors name the first sample of the job that failed.
   Status add(const Sample& sample);
-  // Runs what is left of a batch, and waits for all.
+  // Submits the samples of an incomplete batch, and waits for all jobs.
   Status finish();
 
  private:
@@ -51,10 +53,10 @@ class SampleRunner {
   OnValues on_values_;
   uint32_t batch_ = 1;
   size_t in_flight_ = 1;
-  std::vector<Sample> waiting_;  // for their batch
-  std::vector<Job> idle_;        // with buffers for whole batches
-  std::deque<Job> running_;
-  // Ended before the buffers of its jobs are.
+  std::vector<Sample> waiting_;  // for their batch to be complete
+  std::vector<Job> idle_;        // with buffers for whole batches, to be used again
+  std::deque<Job> running_;      // oldest first
+  // Declared last, so that it is destroyed before the buffers of its jobs.
   std::unique_ptr<runtime::Session> session_;
 };
 

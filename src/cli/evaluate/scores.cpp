@@ -19,10 +19,10 @@ Result<size_t> score_output(const graph::CompiledModel& model, const std::string
     return invalid_argument(
         fmt::format("--output {}: the model's outputs are {}", name, fmt::join(names, ", ")));
   return invalid_argument(
-      fmt::format("{} of the outputs ({}) {} a score for each class: name {} with --output",
+      fmt::format("{} of the outputs ({}) {} a score for each class: choose {} with --output",
                   fitting.empty() ? "none" : "several", fmt::join(names, ", "),
                   fitting.empty() ? "has the shape of" : "may hold",
-                  fitting.empty() ? "one that has them nevertheless" : "one"));
+                  fitting.empty() ? "the one that has them nevertheless" : "one"));
 }
 
 size_t rank_of(std::span<const float> scores, size_t label) {

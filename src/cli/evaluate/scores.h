@@ -1,4 +1,4 @@
-// The scores of a classifier: which output has them, and the rank of a class. Thread-safe.
+// Finds the output of a classifier that has its scores, and ranks classes. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +13,12 @@
 
 namespace millrace::cli {
 
-// The output with the scores: the one of this name or, without a name, the only one that may hold
-// them. kInvalidArgument lists the outputs where that does not say which.
+// Returns the index of the output with this name or, if `name` is empty, of the only output that
+// may hold scores. kInvalidArgument, with the names of the outputs, if there is none or there are
+// several.
 Result<size_t> score_output(const graph::CompiledModel& model, const std::string& name);
 
-// How many classes rank before this one. Requirement: label < scores.size().
+// Returns how many classes rank before `label`. Requirement: label < scores.size().
 size_t rank_of(std::span<const float> scores, size_t label);
 
 }  // namespace millrace::cli

@@ -1,4 +1,6 @@
-// millrace explain: which kernel runs each operator, in which layouts, where and why.
+// `millrace explain`: shows which kernel runs each operator, in which layouts, where and why and,
+// with --profile, the share of the time of each step. A program of several ranks is loaded with a
+// communicator that has no other ranks (lone_rank.h), so it can be explained but not profiled.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +23,8 @@
 namespace millrace::cli {
 namespace {
 
-// Jobs of full batches, each alone. The first is not counted: memory is touched there.
+// Profiles `runs` jobs of whole batches, one at a time. A first job is not counted, since it
+// touches memory for the first time.
 Result<runtime::ProfileTotals> measure(const LoadedModel& loaded, uint32_t runs) {
   const graph::CompiledModel& model = loaded.program->model();
   const auto profile = std::make_shared<runtime::Profile>(*loaded.program);
@@ -44,13 +47,14 @@ Result<runtime::ProfileTotals> measure(const LoadedModel& loaded, uint32_t runs)
   return profile->totals();
 }
 
-// Null where the operator does not have that attribute.
+// Returns an attribute; null if the operator has no such attribute or it is not an integer.
 const int64_t* integer_of(const graph::Fallback& op, std::string_view name) {
   const auto found = std::ranges::find(op.attributes, name, &graph::Attribute::name);
   return found == op.attributes.end() ? nullptr : std::get_if<int64_t>(&found->value);
 }
 
-// The least ranks of a collective that takes any number: two, or as many as its root needs.
+// Returns the least number of ranks of a collective that takes any number: two, or enough for its
+// root.
 int64_t least_ranks(const int64_t* root) {
   return root == nullptr ? 2 : std::max<int64_t>(2, *root + 1);
 }
@@ -74,8 +78,8 @@ Result<LoadedModel> load_to_explain(const ExplainArguments& arguments,
   const uint32_t ranks = ranks_of(*model);
   if (ranks == 1) return load_on(arguments.device, std::move(model));
   if (arguments.profile)
-    return unsupported(fmt::format(
-        "--profile: the model is run by {} ranks together, and this is one process", ranks));
+    return unsupported(
+        fmt::format("--profile: the model needs {} ranks, which one process cannot run", ranks));
   LoadedModel loaded;
   MILLRACE_ASSIGN_OR_RETURN(loaded.device, device::open_device_of_program(arguments.device));
   MILLRACE_ASSIGN_OR_RETURN(

@@ -1,3 +1,5 @@
+// The JSON is made from device::ProgramInfo, the graph and the profile; the text is printed from
+// the JSON, so both say the same. Steps belong to operators by the name of the node.
 #include "cli/explain/explanation.h"
 
 #include <fmt/format.h>
@@ -19,7 +21,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using graph::PartitionKind;
 
-// The numbers of the steps of each node, by its name.
+// Returns the indices of the steps of each node, by its name.
 std::map<std::string, std::vector<size_t>> steps_by_node(const device::ProgramInfo& info) {
   std::map<std::string, std::vector<size_t>> steps;
   for (size_t i = 0; i < info.steps.size(); ++i)
@@ -33,8 +35,8 @@ std::string why_on_cpu(const graph::Graph& graph, const graph::Node& node,
   if (!names.empty()) return fmt::format("--cpu-ops names {}", fmt::join(names, " and "));
   if (!graph::runs_on_npu(graph, node))
     return fmt::format("the NPU has no kernel for {} of these types", graph::name_of(node.op));
-  // An archive does not hold what its compiler was told.
-  return "the compiler put it there, by --cpu-ops or since its neighbours are on the CPU";
+  // An archive does not store the options with which it was compiled.
+  return "the compiler put it there, because of --cpu-ops or since its neighbours are on the CPU";
 }
 
 Json describe_operator(const graph::Node& node, const std::vector<size_t>& steps) {

@@ -1,4 +1,5 @@
-// The report of `millrace explain` on a loaded program, as human-readable text and as JSON.
+// The report of `millrace explain` on a loaded program, as JSON and as human-readable text. One
+// thread.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,16 +10,17 @@
 
 namespace millrace::cli {
 
-// {"model", "device", "precision", "note", "partitions": [{"kind", "operators": [...],
-// "steps": [...]}]}. An operator has its node, attributes, the nodes of the ONNX file that it comes
-// from (of a model that was compiled just now), the numbers of its steps, and on a CPU partition
-// "why_cpu". A step has its number, kernel, precision, layouts, the reason for which the device
-// added it, and with a profile its share of the time. `cpu_operators` are those that the user
-// forced onto the CPU; `profile` may be null.
+// Returns {"model", "device", "precision", "note", "partitions": [{"kind", "operators": [...],
+// "steps": [...]}]}. An operator has its node, its attributes, the nodes of the ONNX file that it
+// was made of ("origins", which archives do not have), the indices of its steps and, on a CPU
+// partition, "why_cpu". A step has its index, kernel, precision and layouts, "reason" if the device
+// gives one, and with a profile its share of the time. `cpu_operators` are the names that the user
+// has passed as --cpu-ops; `profile` may be null.
 nlohmann::ordered_json explain(const device::Program& program,
                                const lowering::CpuOperators& cpu_operators,
                                const runtime::ProfileTotals* profile);
 
+// Prints what explain() has returned as text.
 void print_explanation(const nlohmann::ordered_json& explanation);
 
 }  // namespace millrace::cli

@@ -1,5 +1,5 @@
-// LoneRank: the communicator of a rank whose others never come, for a program that is looked at and
-// not run. Thread-safe.
+// LoneRank: a communicator of which only rank 0 exists, for a program that is loaded to be
+// explained and not run. Every operation fails with kUnsupported. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ class LoneRank final : public ranks::Communicator {
   }
 
  private:
-  static Status alone() { return unsupported("the other ranks are not there"); }
+  static Status alone() { return unsupported("the other ranks do not exist"); }
 
   const uint32_t ranks_;
 };

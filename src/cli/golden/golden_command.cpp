@@ -1,4 +1,6 @@
-// millrace golden: output files that a board wrote, compared with what we compute.
+// `millrace golden`: runs a model on the inputs that a board had, and compares the outputs with the
+// files that the board's sample programs wrote. The shapes of open outputs are known only after the
+// run, so the files of such a model are searched then; otherwise they are checked before it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +23,7 @@ std::optional<View> view_named(const std::string& text) {
   return text == "hw" ? View::kHw : View::kCpu;
 }
 
-// NAME=FILE for every input: as given, or from a directory by the tensors' names.
+// Returns NAME=FILE for every input: as given, or from a directory by the names of the inputs.
 std::vector<std::string> input_arguments(const graph::CompiledModel& model,
                                          const GoldenArguments& arguments) {
   if (arguments.inputs_from.empty()) return arguments.inputs;
@@ -35,7 +37,7 @@ std::vector<std::string> input_arguments(const graph::CompiledModel& model,
   return inputs;
 }
 
-// All outputs in the CPU view, which is the converted HW view bit for bit.
+// Computes all outputs in the CPU view, which is bit for bit the converted HW view.
 Result<std::vector<JobBuffers>> compute(const LoadedModel& loaded, const LoadedInputs& inputs,
                                         View input_view) {
   MILLRACE_ASSIGN_OR_RETURN(const auto session,
@@ -50,8 +52,8 @@ Status append_values(const graph::Boundary& boundary, View view, const std::byte
   return {};
 }
 
-// The model with its open outputs as the jobs made them, which must be alike in all frames: a file
-// holds frame after frame.
+// Returns the model with the shapes that the jobs gave to its open outputs. These must be the same
+// in all frames, since a file holds frames of one size.
 Result<graph::CompiledModel> settled_outputs(graph::CompiledModel model,
                                              const std::vector<JobBuffers>& jobs, uint32_t frames) {
   for (size_t i = 0; i < model.outputs.size(); ++i) {
@@ -75,7 +77,7 @@ Result<ComparedFile> compare_file(const graph::CompiledModel& model, const Dumpe
   const size_t frame_bytes = desc_in(boundary, file.view).bytes();
   const uint32_t frames = std::min(our_frames, file.frames);
   if (bytes.size() < frames * frame_bytes)
-    return invalid_argument(fmt::format("{} shrank while it was read", file.path));
+    return invalid_argument(fmt::format("{} has become shorter meanwhile", file.path));
   std::vector<float> ours, theirs;
   for (uint32_t frame = 0; frame < frames; ++frame) {
     const JobBuffers& job = jobs[frame / model.batch_size];

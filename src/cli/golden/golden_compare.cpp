@@ -9,7 +9,7 @@
 namespace millrace::cli {
 namespace {
 
-// Distance between neighbouring numbers of a floating type at `magnitude`.
+// Returns the distance between neighbouring values of a floating type at `magnitude`.
 double spacing(tensor::DataType type, double magnitude) {
   const int digits = type == tensor::DataType::kBf16   ? 7
                      : type == tensor::DataType::kFp16 ? 10
@@ -54,7 +54,7 @@ Difference difference_at(const tensor::TensorDesc& cpu, size_t at, float ours, f
 Comparison compare(const graph::Boundary& boundary, std::span<const float> ours,
                    std::span<const float> theirs, double tolerance_steps) {
   Comparison result;
-  if (ours.empty()) return result;  // a tensor without elements, by which nothing can be divided
+  if (ours.empty()) return result;  // the means below would divide by zero
   result.frames = static_cast<uint32_t>(ours.size() / boundary.cpu.elements());
   result.step = step_of(boundary, theirs);
   double sum = 0;

@@ -1,3 +1,5 @@
+// Files are grouped by the part of their names that those of one run share. Problems are collected
+// and reported all at once.
 #include "cli/golden/golden_files.h"
 
 #include <fmt/format.h>
@@ -18,10 +20,10 @@ namespace fs = std::filesystem;
 using device::View;
 using tensor::TensorDesc;
 
-// The files that one run of a program wrote: path by output index.
+// The files that one run of a program wrote: paths by index of the output.
 using Group = std::map<size_t, fs::path>;
 
-// How the programs call the types; ml_vart has short names for the 16-bit ones.
+// Returns the name that the programs use for a type; ml_vart has short names for 16-bit types.
 std::string type_name(tensor::DataType type, bool short_names) {
   if (type == tensor::DataType::kBf16) return short_names ? "bf16" : "bfloat16";
   if (type == tensor::DataType::kFp16) return short_names ? "fp16" : "float16";
@@ -49,7 +51,7 @@ class Finder {
   Finder(const graph::CompiledModel& model, std::optional<View> view)
       : model_(model), view_(view) {}
 
-  // Files of ml_vart and vart_infer_async that lie in the directory itself.
+  // Takes the files of ml_vart and vart_infer_async, which are in the directory itself.
   void search(const std::vector<fs::path>& files) {
     static const std::regex kMlVart("((?:iter[0-9]+_)?)(infer_out([0-9]+)-.*\\.bin)");
     static const std::regex kInferAsync("(output_(?:p1_)?f[0-9]+_)([0-9]+)\\.bin");
@@ -66,7 +68,7 @@ class Finder {
     for (const auto& [prefix, group] : infer_async) take_sized(group, prefix);
   }
 
-  // Files of vart_multi_tenancy and vart_multimodel_seq in a directory ofm_model_<k>.
+  // Takes the files of vart_multi_tenancy and vart_multimodel_seq in a directory ofm_model_<k>.
   void search_model_directory(const std::vector<fs::path>& files) {
     Group group;
     for (const fs::path& path : files)
@@ -89,7 +91,7 @@ class Finder {
 
  private:
   static size_t number_in(const std::string& digits) {
-    size_t number = SIZE_MAX;  // a number that is too long is no output either
+    size_t number = SIZE_MAX;  // stays if the number is too large; no output has this index
     std::from_chars(digits.data(), digits.data() + digits.size(), number);
     return number;
   }
@@ -98,6 +100,7 @@ class Finder {
     return desc_in(model_.outputs[output], view);
   }
 
+  // Returns the view whose type and shape the name has; nothing if it has those of neither.
   std::optional<View> named_view(const std::string& name, size_t output, const std::string& prefix,
                                  NameOf name_of) const {
     const View first = view_.value_or(model_.outputs[output].hw ? View::kHw : View::kCpu);
@@ -107,6 +110,7 @@ class Finder {
     return std::nullopt;
   }
 
+  // Takes a group whose names have type and shape.
   void take_named(const Group& group, const std::string& prefix, NameOf name_of) {
     for (const auto& [output, path] : group) {
       if (output >= model_.outputs.size()) {
@@ -125,6 +129,7 @@ class Finder {
     });
   }
 
+  // Takes a group whose names have neither, by the sizes of its files.
   void take_sized(const Group& group, const std::string& prefix) {
     std::vector<View> fitting;
     for (const View view : {View::kHw, View::kCpu})
@@ -134,7 +139,7 @@ class Finder {
              desc(file.first, View::kHw) != desc(file.first, View::kCpu);
     });
     if (!view_ && fitting.size() == 2 && differ)
-      problems_.push_back(fmt::format("{} fits either view: pass --view cpu or --view hw",
+      problems_.push_back(fmt::format("{} fits both views: choose --view cpu or --view hw",
                                       group.begin()->second.string()));
     const View view = view_ ? *view_ : fitting.empty() ? View::kHw : fitting.front();
     for (const auto& [output, path] : group) {
@@ -149,7 +154,7 @@ class Finder {
     });
   }
 
-  // Whether all files of a group hold one frame, or all a batch.
+  // Whether all files of a group hold one frame, or all of them a whole batch.
   bool fits(const Group& group, View view) const {
     const auto hold = [&](uint32_t frames) {
       return std::ranges::all_of(group, [&](const auto& file) {
@@ -179,8 +184,8 @@ class Finder {
   }
 
   void refuse_output(const fs::path& path, size_t output) {
-    problems_.push_back(fmt::format("{} is of output {}, the model has {}", path.string(), output,
-                                    model_.outputs.size()));
+    problems_.push_back(fmt::format("{} is of output {}, but the model has {} outputs",
+                                    path.string(), output, model_.outputs.size()));
   }
 
   template <class PathOf>

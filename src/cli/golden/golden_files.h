@@ -1,13 +1,13 @@
-// The output files that the VART-ML sample programs write, found in a directory and matched with a
-// model's outputs. The names, with one file per output in each group:
+// Finds the output files that the VART-ML sample programs write to a directory, and matches them
+// with a model's outputs. A group of files has one file per output. The names are:
 //
 //   ml_vart              [iter<run>_]infer_out<output>-<type>_<AxBxC>_<name>.bin
 //   vart_infer_async     output_p1_f<iteration>_<output>.bin, or output_f<iteration>_<output>.bin
 //   vart_multi_tenancy,  ofm_model_<k>/<name>_<AxBxC>_<type>.bin
 //   vart_multimodel_seq
 //
-// Type and shape in a name indicate the view. Where there are none, the size does: vart_infer_async
-// writes one frame or a whole batch.
+// Type and shape in a name determine the view. If a name has neither, the size determines it:
+// vart_infer_async writes one frame or a whole batch. One thread.
 #pragma once
 
 #include <optional>
@@ -27,10 +27,11 @@ struct DumpedFile {
   uint32_t frames = 0;
 };
 
-// `view` decides where neither name nor size does. kNotFound when there is no such file;
-// kInvalidArgument, naming every file that is missing from its group, has a size that is no number
-// of frames, or is none of this model's, with what was expected. A directory ofm_model_<k> without
-// any output of this model is another model's and passed over.
+// Returns the files that are found. `view` decides if neither name nor size does. kNotFound if
+// there is no such file. kInvalidArgument, with what was expected, lists every file that is missing
+// from its group, whose size is not a multiple of a frame's, or that is not an output of this
+// model. A directory ofm_model_<k> without an output of this model belongs to another model and is
+// skipped.
 Result<std::vector<DumpedFile>> find_dumped_files(const graph::CompiledModel& model,
                                                   const std::string& directory,
                                                   std::optional<device::View> view);

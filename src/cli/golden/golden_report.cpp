@@ -68,7 +68,7 @@ void print_golden_json(const std::vector<ComparedFile>& files, double tolerance_
   Json json = {{"tolerance_steps", tolerance_steps}, {"equal", count_different(files) == 0}};
   json["files"] = Json::array();
   for (const ComparedFile& compared : files) json["files"].push_back(describe(compared));
-  // Names in hostile files need not be UTF-8. What is no finite number becomes null.
+  // Names need not be valid UTF-8: invalid bytes are replaced. NaN and infinity become null.
   print_escaped_lines(json.dump(2, ' ', true, Json::error_handler_t::replace) + "\n");
 }
 

@@ -1,4 +1,4 @@
-// The report of `millrace golden`.
+// Prints the report of `millrace golden`, as text or JSON. One thread.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// Boundary tensors as the commands need them: their description in a view, and their name as part
-// of a file name.
+// Helpers for boundary tensors: their description in a view, and their name as part of a file name.
+// Thread-safe.
 #pragma once
 
 #include <string>
@@ -9,7 +9,8 @@
 
 namespace millrace::cli {
 
-// The description of a boundary tensor in `view`; the CPU view where there is no other.
+// Returns the description of a boundary tensor in `view`; that of the CPU view if it has no HW
+// view.
 const tensor::TensorDesc& desc_in(const graph::Boundary& boundary, device::View view);
 
 // Returns a tensor's name as part of a file name: '/' becomes '-', a leading '/' is dropped, and

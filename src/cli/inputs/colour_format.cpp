@@ -9,7 +9,8 @@ namespace {
 using tensor::DataType;
 using tensor::Layout;
 
-// Channels that one pixel takes in this layout, padding included; 0 where pixels have no channels.
+// Returns the number of channels of a pixel in this layout, padding included; 0 if the tensor
+// cannot hold pictures.
 uint32_t pixel_channels(const tensor::TensorDesc& desc) {
   switch (desc.layout) {
     case Layout::kHcwnc4:

@@ -1,4 +1,5 @@
-// The colour format in which the VART-X preprocessor can write straight into a tensor.
+// Finds the colour format in which the preprocessor of VART-X can write directly to a tensor.
+// Thread-safe.
 #pragma once
 
 #include <string_view>
@@ -7,9 +8,9 @@
 
 namespace millrace::cli {
 
-// For an input with three colour channels (four where the layout pads them) the name as it stands
-// in a preprocess configuration, assuming RGB order: "RGBX", "RGBX_BF16", "RGBP_FLOAT", "RGB" ...;
-// empty when no format fits.
+// Returns the name of the format in a preprocess configuration, such as "RGBX", "RGBX_BF16",
+// "RGBP_FLOAT" or "RGB", for an input with three colour channels (four if the layout pads them),
+// assuming the order RGB. Empty if no format fits.
 std::string_view preprocess_colour_format(const tensor::TensorDesc& desc);
 
 }  // namespace millrace::cli

@@ -15,7 +15,8 @@ namespace millrace::cli {
 
 namespace {
 
-// An open input in the shape that is given, or that of its file.
+// Returns an open input with the shape in `shapes`, or else that of its file, which may be that of
+// one frame or of a stack of frames.
 Result<graph::Boundary> settled_by(const graph::Boundary& boundary, const std::string& path,
                                    const GivenShapes& shapes) {
   if (const auto given = shapes.find(boundary.cpu.name); given != shapes.end())
@@ -23,7 +24,7 @@ Result<graph::Boundary> settled_by(const graph::Boundary& boundary, const std::s
   MILLRACE_ASSIGN_OR_RETURN(const std::optional<std::vector<uint32_t>> array, array_shape(path));
   if (!array) return shape_missing(boundary);
   if (can_have(boundary, *array)) return settled(boundary, *array);
-  // A stack of frames.
+  // A stack of frames has one more dimension, or a first dimension other than 1.
   if (std::vector<uint32_t> frame(array->begin() + (array->empty() ? 0 : 1), array->end());
       can_have(boundary, frame))
     return settled(boundary, std::move(frame));
@@ -54,8 +55,8 @@ Result<LoadedInputs> load_inputs(const graph::CompiledModel& model, device::View
     const size_t frame_bytes = desc_in(boundary, view).bytes();
     const auto frames = static_cast<uint32_t>(frame_bytes == 0 ? 1 : bytes.size() / frame_bytes);
     if (loaded.frames != 0 && frames != loaded.frames)
-      return invalid_argument(
-          fmt::format("{} holds {} frames, another input {}", file.path, frames, loaded.frames));
+      return invalid_argument(fmt::format("{} holds {} frames, that of another input {}", file.path,
+                                          frames, loaded.frames));
     loaded.frames = frames;
   }
   return loaded;

@@ -1,5 +1,5 @@
-// Runs any number of frames through a session and returns the outputs as numbers, for `run` and
-// `golden`.
+// Loads the frames of input files, runs them through a session, and converts outputs to floats, for
+// the commands `run`, `golden` and `compare`.
 #pragma once
 
 #include <cstddef>
@@ -15,21 +15,22 @@ namespace millrace::cli {
 
 struct LoadedInputs {
   uint32_t frames = 0;
-  std::vector<std::vector<std::byte>> bytes;  // by input index, frame after frame, in one view
-  std::vector<graph::Boundary> boundaries;    // the model's inputs, the open ones settled
+  std::vector<std::vector<std::byte>> bytes;  // by input: its frames, one after another, in a view
+  std::vector<graph::Boundary> boundaries;    // the model's inputs, with the shapes of open ones
 };
 
-// Reads the files of all inputs. An open input has the shape that is given, or else that of its
-// .npy file. kInvalidArgument unless they hold equally many frames.
+// Reads the files of all inputs, as `view`. An open input gets its shape from `shapes` or else from
+// its .npy file. kInvalidArgument if the files have different numbers of frames.
 Result<LoadedInputs> load_inputs(const graph::CompiledModel& model, device::View view,
                                  const std::vector<InputFile>& files, const GivenShapes& shapes,
                                  const io::PictureOptions& picture);
 
-// Runs all frames, a job per batch; the outputs of frame f are those of [f / batch].
+// Runs all frames, one job per batch. The outputs of frame f are in the result at f / batch size,
+// as its frame f % batch size.
 Result<std::vector<JobBuffers>> run_frames(runtime::Session& session, const LoadedInputs& loaded,
                                            device::View input_view, device::View output_view);
 
-// The values of one frame of a boundary tensor as floats, in CPU order, whatever the view.
+// Converts one frame of a boundary tensor, given in `view`, to floats in the order of the CPU view.
 Result<std::vector<float>> values_of(const graph::Boundary& boundary, device::View view,
                                      const std::byte* data);
 

@@ -1,3 +1,4 @@
+// All kinds of files but raw ones are read as the CPU view first and then converted.
 #include "cli/inputs/input_files.h"
 
 #include <fmt/format.h>
@@ -15,6 +16,7 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
+// Checks that the bytes are whole frames, and at least one.
 Status check_frames(size_t bytes, const tensor::TensorDesc& desc) {
   const size_t frame = desc.bytes();
   if (frame == 0 ? bytes == 0 : bytes > 0 && bytes % frame == 0) return {};
@@ -36,7 +38,7 @@ Result<Bytes> to_view(const graph::Boundary& boundary, device::View view, Bytes 
   return hw;
 }
 
-// The array's elements in the type of the CPU view.
+// Converts the array's elements to the type of the CPU view.
 Result<Bytes> converted_elements(const io::Array& array, const tensor::TensorDesc& cpu) {
   if (array.type == cpu.type) return array.bytes;
   const size_t elements = array.bytes.size() / tensor::size_of(array.type);
@@ -51,7 +53,8 @@ Result<Bytes> converted_elements(const io::Array& array, const tensor::TensorDes
   return bytes;
 }
 
-// Shapes match when the array is one frame, or a stack of frames along a leading dimension.
+// Whether the array is one frame, or a stack of frames: along an additional leading dimension, or
+// along the frame's own if that is 1.
 bool shape_fits(const std::vector<uint32_t>& array, const std::vector<uint32_t>& frame) {
   if (array == frame) return true;
   const bool stacked =
@@ -86,7 +89,7 @@ std::string input_names(const graph::CompiledModel& model) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-// The model's input of that name, and what is left of the argument; a bare file for a sole input.
+// Resolves one argument, NAME=FILE or, if the model has one input, FILE.
 Result<InputFile> resolve(const graph::CompiledModel& model, const std::string& argument) {
   for (size_t i = 0; i < model.inputs.size(); ++i) {
     const std::string prefix = model.inputs[i].cpu.name + "=";
@@ -137,8 +140,8 @@ Result<device::View> find_view(const graph::CompiledModel& model,
                       file.path, bytes.size(), cpu.name, cpu.bytes(), hw.bytes()));
   }
   if (cpu_fits && hw_fits && differ)
-    return invalid_argument(
-        fmt::format("{} holds whole frames of either view: give --input-view", files.front().path));
+    return invalid_argument(fmt::format(
+        "{} holds whole frames of both views: choose one with --input-view", files.front().path));
   return cpu_fits ? device::View::kCpu : device::View::kHw;
 }
 

@@ -1,5 +1,5 @@
-// Input files of `millrace run`: raw tensors, NumPy arrays and pictures into a model's input
-// buffers.
+// Reads input files of a model: raw bytes of a view, NumPy arrays (.npy) and pictures, converted to
+// the type and layout of an input. Thread-safe.
 #pragma once
 
 #include <optional>
@@ -19,47 +19,48 @@ struct InputFile {
   std::string path;
 };
 
-// Resolves NAME=FILE arguments, or a bare FILE where the model has one input. Every input must be
-// named once; the message lists the model's input names otherwise.
+// Resolves NAME=FILE arguments, or a plain FILE if the model has one input. kInvalidArgument, with
+// the names of the model's inputs, unless each input is given once.
 Result<std::vector<InputFile>> resolve_inputs(const graph::CompiledModel& model,
                                               const std::vector<std::string>& arguments);
 
-// The view in which raw files hold whole frames, where the user has not said it.
-// kInvalidArgument, naming the first file and the sizes of its frames, when neither view fits all
-// of them, or both do and differ.
+// Finds the view of raw files by their sizes: each must hold whole frames in it. kInvalidArgument,
+// with a file and the sizes of its frames, if neither view fits all files, or if both fit and
+// differ.
 Result<device::View> find_view(const graph::CompiledModel& model,
                                const std::vector<InputFile>& files);
 
-// The kind of a file's content, told by the extension of its name: a picture (.jpg, .png, ...), an
-// array (.npy), or the raw bytes of a view.
+// The kind of a file by the extension of its name: a picture (.jpg, .png, ...), an array (.npy), or
+// otherwise raw bytes of a view.
 enum class FileKind { kPicture, kArray, kRaw };
 FileKind kind_of(const std::string& path);
 
-// Whether the input is one that pictures fill: NCHW, one picture in a frame.
+// Whether a picture can be a frame of the input: its layout is NCHW with N = 1.
 bool takes_pictures(const tensor::TensorDesc& cpu);
 
-// The options with the size of the input; kInvalidArgument where it takes no pictures.
+// Returns the options with the size of the input; kInvalidArgument if it takes no pictures.
 Result<io::PictureOptions> sized_for(const tensor::TensorDesc& cpu, const std::string& path,
                                      io::PictureOptions options);
 
-// The planes of a picture in the type of the CPU view.
+// Converts the planes of a picture to the type of the CPU view.
 Result<std::vector<std::byte>> typed_planes(const std::vector<float>& planes,
                                             const tensor::TensorDesc& cpu);
 
 // Whether an array is one frame of the input, or a stack of them along a leading dimension.
 bool holds_frames(const io::Array& array, const tensor::TensorDesc& cpu);
 
-// Its frames in the type of the CPU view; kInvalidArgument, naming the file, where it holds none.
+// Converts the frames of an array to the type of the CPU view. kInvalidArgument, with the file, if
+// its shape does not fit.
 Result<std::vector<std::byte>> frames_of(const io::Array& array, const tensor::TensorDesc& cpu,
                                          const std::string& path);
 
-// The dimensions of an array in a .npy file; nothing for other files, which do not say theirs.
+// Returns the shape of the array in a .npy file; nothing for other files, which have no shape.
 Result<std::optional<std::vector<uint32_t>>> array_shape(const std::string& path);
 
-// The bytes of one or more frames of an input in `view`: a .bin file is taken as it is, in that
-// view; .npy (the CPU view's type, or UINT8 and others widened exactly to float) and pictures are
-// converted from the CPU view. The size of the result is a positive multiple of the frame's, and 0
-// where that is 0. Requirement: the boundary is not open.
+// Reads one or more frames of an input, as bytes of `view`. A raw file must hold bytes of that
+// view. Arrays, converted to the CPU view's type, and pictures are converted from the CPU view. The
+// size of the result is a positive multiple of the frame's size, or 0 if that is 0. Requirement:
+// the boundary is not open.
 Result<std::vector<std::byte>> load_input(const graph::Boundary& boundary, device::View view,
                                           const std::string& path,
                                           const io::PictureOptions& picture);

@@ -10,7 +10,7 @@
 namespace millrace::cli {
 namespace {
 
-// The initial size, in bytes, of the buffer for an output whose size only the job knows.
+// The initial size in bytes of the buffer of an open output.
 constexpr size_t kFirstRoom = size_t{1} << 16;
 
 Result<runtime::TensorBinding> allocate_tensor(size_t bytes, device::View view) {
@@ -68,7 +68,7 @@ Result<JobBuffers> JobBuffers::allocate(const graph::CompiledModel& model,
 }
 
 Status JobBuffers::execute(runtime::Session& session) {
-  // A device may look at one output after another.
+  // A device may report the outputs that are too small one at a time.
   for (size_t attempt = 0; attempt < outputs_.size(); ++attempt) {
     const Status status = session.execute(bindings());
     if (status.code() != StatusCode::kInvalidArgument) return status;

@@ -14,7 +14,7 @@ namespace millrace::cli {
 
 namespace {
 
-// NAME=1,3,64,64
+// Parses NAME=1,3,64,64 and adds the shape.
 Status add_shape(const graph::CompiledModel& model, const std::string& argument,
                  GivenShapes* shapes) {
   MILLRACE_ASSIGN_OR_RETURN(const NameValue entry, split_name_value(argument));
@@ -31,6 +31,7 @@ Status add_shape(const graph::CompiledModel& model, const std::string& argument,
   return {};
 }
 
+// Returns the shapes of all inputs: those given for open ones, the model's for others.
 Result<std::vector<std::vector<uint32_t>>> profile_shapes(const graph::CompiledModel& model,
                                                           const GivenShapes& given) {
   std::vector<std::vector<uint32_t>> shapes;
@@ -101,7 +102,7 @@ Result<std::vector<graph::Boundary>> settled_inputs(const graph::CompiledModel& 
 
 Status shape_missing(const graph::Boundary& input) {
   return invalid_argument(fmt::format(
-      "the shape of input '{}' is open ({}): state it with --shape {}=1,3,224,224", input.cpu.name,
+      "the shape of input '{}' is open ({}): set it with --shape {}=1,3,224,224", input.cpu.name,
       input.cpu.shape.empty() ? "of any rank" : tensor::to_string(input.cpu.shape),
       shell_word(input.cpu.name)));
 }

@@ -1,5 +1,6 @@
-// Tensors whose dimensions each job settles, on the command line: --shape says which an input has,
-// or its file does.
+// Gives shapes to open inputs, whose dimensions the model leaves to each job: by --shape options,
+// by profiles, or by the shape of an input's file. A boundary with all dimensions known is
+// *settled*. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -13,27 +14,27 @@
 
 namespace millrace::cli {
 
-// The shapes of NAME=1,3,64,64 arguments, by the name of the input.
+// Shapes by the name of the input.
 using GivenShapes = std::map<std::string, std::vector<uint32_t>>;
 
-// kInvalidArgument for one that is no shape, an input that the model does not have or that has one
-// already, and a shape that the input cannot have.
+// Parses arguments of the form NAME=1,3,64,64. kInvalidArgument if one is not a shape, the model
+// has no such input, the input is given twice, or it cannot have the shape.
 Result<GivenShapes> parse_shapes(const graph::CompiledModel& model,
                                  const std::vector<std::string>& arguments);
 
-// A profile of a dynamic model as it stands on the command line: NAME:x=1,3,224,224;y=1,10, with a
-// shape for each open input. kInvalidArgument as parse_shapes(), and for an open input without one.
+// Parses a profile of a dynamic model, such as NAME:x=1,3,224,224;y=1,10, with a shape for each
+// open input. kInvalidArgument like parse_shapes(), or if an open input has no shape.
 Result<graph::ShapeProfile> parse_profile(const graph::CompiledModel& model,
                                           const std::string& argument);
 
-// The boundary tensor as it is in a job in which it has this shape: nothing of it is open.
+// Returns the boundary with this shape, settled; unchanged if it is not open.
 graph::Boundary settled(const graph::Boundary& boundary, std::vector<uint32_t> shape);
 
 // Whether the boundary tensor may have the shape.
 bool can_have(const graph::Boundary& boundary, const std::vector<uint32_t>& shape);
 
-// All inputs, the open ones settled by what is given. kInvalidArgument names one that is not, with
-// the option to use.
+// Returns all inputs of the model, the open ones settled by `shapes`. kInvalidArgument, with the
+// option to use, if an open input has no shape.
 Result<std::vector<graph::Boundary>> settled_inputs(const graph::CompiledModel& model,
                                                     const GivenShapes& shapes);
 

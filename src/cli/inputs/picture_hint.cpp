@@ -1,3 +1,7 @@
+// The normalisation is assumed from the type and the channels of the input: pixels as they are for
+// bytes without quantisation (less 128 for INT8); otherwise the mean and scale of ImageNet for
+// three channels, and the range [0, 1] for one. If the view is quantised, its scale and zero point
+// are folded in.
 #include "cli/inputs/picture_hint.h"
 
 #include <fmt/format.h>
@@ -17,7 +21,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using tensor::DataType;
 
-// y = (x - mean) * scale, in R, G, B, x from 0 to 255.
+// y = (x - mean) * scale for the channels R, G and B, with x from 0 to 255.
 struct Normalisation {
   std::array<double, 3> mean{0, 0, 0};
   std::array<double, 3> scale{1, 1, 1};
@@ -53,14 +57,16 @@ tensor::QuantParams quantisation_in(const graph::Boundary& input, const tensor::
   return is_byte(view.type) ? input.quant : tensor::QuantParams();
 }
 
-// The zero point is added after the scale, for which there is no key: it is a part of the mean.
+// Includes the zero point in the mean: neither the options nor PreProcess have a value that is
+// added after the scale.
 Normalisation with_zero_point(Normalisation normalisation, const tensor::QuantParams& quant) {
   for (size_t i = 0; i < 3; ++i)
     normalisation.mean[i] -= quant.zero_point * quant.scale / normalisation.scale[i];
   return normalisation;
 }
 
-// Short side that a classifier's picture is resized to: 256 for 224, in proportion for others.
+// Returns the length to which a classifier's picture is resized on its shorter side before it is
+// cropped: 256 for an input of 224, as is usual for ImageNet, and in proportion for others.
 uint32_t short_side(const tensor::TensorDesc& cpu) {
   return (std::min(cpu.shape[2], cpu.shape[3]) * 8 + 3) / 7;
 }
@@ -80,7 +86,7 @@ std::string run_options(const graph::Boundary& input, const Normalisation& usual
                      fmt::join(scale, ","));
 }
 
-// Null where PreProcess has no format for the view.
+// Returns a configuration for the view; null if PreProcess has no format for it.
 Json preprocess_config(const graph::Boundary& input, const tensor::TensorDesc& view,
                        const Normalisation& usual, bool crops) {
   const std::string_view format = preprocess_colour_format(view);

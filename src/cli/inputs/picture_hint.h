@@ -1,8 +1,8 @@
-// How pictures probably become an input of a model: what to write for `millrace run`, and as the
-// configuration of VART-X's PreProcess.
+// Suggests how pictures are preprocessed to an input of a model: options for `millrace run`, and a
+// configuration for the PreProcess of VART-X.
 //
-// A model says how large its pictures are, in which layout and of which type. It says nothing about
-// colours, mean, scale and cropping, so these are assumptions, and are named as such.
+// A model states the size, layout and type of its pictures. It does not state the order of colours,
+// mean, scale and cropping, so these are assumptions, which the result lists. Thread-safe.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -12,10 +12,10 @@
 namespace millrace::cli {
 
 //   {"run_options": "--resize crop --short-side 256 --mean 123.675,116.28,103.53 ...",
-//    "preprocess_cpu": {...}, "preprocess_hw": {...},  configurations for the views that one fits
-//    "assumed": ["the order RGB", ...]}                what the model does not say
+//    "preprocess_cpu": {...}, "preprocess_hw": {...},  configurations, for views that have one
+//    "assumed": ["the order RGB", ...]}                the assumptions
 //
-// Null for an input that is no picture of one or three channels.
+// Null if the input cannot be a picture of one or three channels.
 nlohmann::ordered_json picture_hint(const graph::CompiledModel& model,
                                     const graph::Boundary& input);
 

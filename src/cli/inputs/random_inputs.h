@@ -1,4 +1,4 @@
-// Inputs for commands that measure and are given none.
+// Makes inputs for commands that measure times and take no input files.
 #pragma once
 
 #include <vector>
@@ -10,8 +10,9 @@
 
 namespace millrace::cli {
 
-// Fills the inputs of every frame with normally distributed values, the same in every run of the
-// program: zeros or denormals would make some kernels faster or slower than real data does.
+// Fills the inputs of every frame with values of a standard normal distribution, which are the same
+// in every run of the program. With zeros or denormal values some kernels would be faster or slower
+// than with real data.
 Status fill_inputs(const std::vector<graph::Boundary>& inputs, device::View view,
                    const JobBuffers& buffers);
 

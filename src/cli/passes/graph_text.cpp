@@ -1,3 +1,5 @@
+// An overload of describe() for each operator of the graph lists its attributes; std::visit chooses
+// one, so a new operator does not compile without its overload.
 #include "cli/passes/graph_text.h"
 
 #include <fmt/format.h>
@@ -16,7 +18,8 @@ namespace {
 using graph::Activation;
 using graph::UnaryKind;
 
-// Names come from files: line breaks in them must not look like lines of ours.
+// Returns the name as a JSON string. Names come from files: their line breaks must not look like
+// lines of the printed graph.
 std::string quoted(const std::string& name) {
   using Json = nlohmann::json;
   return Json(name).dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -51,7 +54,7 @@ const char* name_of(graph::NearestMode mode) {
   return kNames[static_cast<size_t>(mode)];
 }
 
-// Collects `name=value`, with a space between two.
+// Collects entries `name=value`, separated by spaces.
 class Attributes {
  public:
   void add(std::string_view name, std::string_view value) {
@@ -64,7 +67,7 @@ class Attributes {
   void add_flag(std::string_view name, bool set) {
     if (set) add(name, "true");
   }
-  // A function with those of its parameters that it has.
+  // Adds a function with its parameters, if it has any; nothing for the identity.
   void add_function(std::string_view name, const Activation& function) {
     if (function.kind == UnaryKind::kIdentity) return;
     const bool has_parameters = function.alpha != 0 || function.beta != 0;
@@ -110,7 +113,7 @@ void describe(Attributes& out, const graph::MatMul& op) {
   out.add_function("activation", op.activation);
 }
 
-// The kind is the name of the operation.
+// The kind of function is printed as the name of the operation, so only its parameters are added.
 void describe(Attributes& out, const graph::Unary& op) {
   if (op.function.alpha != 0 || op.function.beta != 0) {
     out.add_float("alpha", op.function.alpha);
@@ -204,7 +207,8 @@ void describe(Attributes& out, const graph::Fallback& op) {
             std::visit([](const auto& value) { return value_text(value); }, attribute.value));
 }
 
-// The first elements of a constant: enough to tell a scale from a shift, not a dump of weights.
+// Returns the first elements of a constant of a common type: enough to recognise scalars and small
+// vectors, without dumping weights.
 std::string elements_text(const graph::Value& value) {
   constexpr size_t kMost = 8;
   const auto list = [&]<class T>(std::span<const T> elements) {

@@ -13,7 +13,7 @@ void OnnxExport::see(std::string_view stage, const graph::Graph& graph) {
 Status OnnxExport::write(const std::string& path) const {
   if (!graph_)
     return invalid_argument(
-        "--emit-qdq is for models of static shapes; --input-shape fixes those that are open");
+        "--emit-qdq needs a model of static shapes; fix open dimensions with --input-shape");
   return compiler::write_onnx(*graph_, path);
 }
 

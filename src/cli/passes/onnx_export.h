@@ -1,5 +1,5 @@
-// Writes the graph that a compilation comes to as ONNX, for `millrace compile --emit-qdq`. An
-// object belongs to one thread at a time.
+// Writes the optimised graph of a compilation as an ONNX file in QDQ format, for `millrace compile
+// --emit-qdq`. One thread at a time may use an object.
 #pragma once
 
 #include <optional>
@@ -13,12 +13,12 @@ namespace millrace::cli {
 
 class OnnxExport {
  public:
-  // Sees the graph after each stage of the compiler (compiler::CompileOptions::on_stage), and keeps
-  // the last in which quantisation still stands between the operators, not in them.
+  // To be called with the graph after each stage (compiler::CompileOptions::on_stage). Keeps the
+  // last one in which quantisation is explicit: nodes between the operators, not fused into them.
   void see(std::string_view stage, const graph::Graph& graph);
 
-  // Writes that graph. kInvalidArgument where there is none: the model's shapes are open. Other
-  // errors are those of compiler::write_onnx().
+  // Writes that graph to a file. kInvalidArgument if there is none, since the model has open
+  // shapes. Other errors are those of compiler::write_onnx().
   Status write(const std::string& path) const;
 
  private:

@@ -13,7 +13,7 @@ namespace millrace::cli {
 
 Result<PassDump> PassDump::into(std::string directory) {
   MILLRACE_RETURN_IF_ERROR(
-      model::create_directories(directory).with_context("cannot write the passes"));
+      model::create_directories(directory).with_context("cannot write the dump of the passes"));
   return PassDump(std::move(directory));
 }
 

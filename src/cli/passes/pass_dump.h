@@ -1,4 +1,4 @@
-// PassDump: writes what each pass of the compiler made of a graph, a file per pass. One thread.
+// PassDump writes the graph after each pass of the compiler to a file per pass. One thread.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@ namespace millrace::cli {
 
 class PassDump {
  public:
-  // Makes the folder where it is missing. Files of that name that are there already are replaced.
-  // kIoError or kInvalidArgument, with the reason, where nothing can be written there.
+  // Makes the folder if it is missing. Existing files of the same names are replaced later.
+  // kIoError or kInvalidArgument, with the reason, if nothing can be written there.
   static Result<PassDump> into(std::string directory);
 
-  // The graph after a stage, for CompileOptions::on_stage: writes NN-STAGE.txt, counted from 00.
-  // If the stage changed nothing, the file says so. The first failure stays in status(), and
-  // nothing is written from then on.
+  // Writes the graph after a stage (CompileOptions::on_stage) to NN-STAGE.txt, counted from 00. If
+  // the stage changed nothing, the file says so instead. After the first failure, which status()
+  // returns, nothing more is written.
   void write(std::string_view stage, const graph::Graph& graph);
   const Status& status() const noexcept { return status_; }
 
@@ -26,7 +26,7 @@ class PassDump {
   explicit PassDump(std::string directory) : directory_(std::move(directory)) {}
 
   std::string directory_;
-  std::string before_;  // the text of the stage before
+  std::string before_;  // the graph after the previous stage, as text
   size_t written_ = 0;
   Status status_;
 };

@@ -14,6 +14,7 @@
 namespace millrace::cli {
 namespace {
 
+// Adds a small picture of the sample, if it is one.
 Status add_picture(DataSet& data, size_t index, std::vector<ReportPicture>& pictures) {
   constexpr uint32_t kSide = 96;
   MILLRACE_ASSIGN_OR_RETURN(auto png, data.thumbnail(index, kSide));
@@ -33,7 +34,7 @@ Result<double> parse_share(const std::string& text) {
   if (error == std::errc() && (rest.empty() || rest == "%") && number > 0 && number < 1)
     return number;
   return invalid_argument(fmt::format(
-      "--accuracy-target: '{}' is no share between 0 and 1; write it like 1% or 0.01", text));
+      "--accuracy-target: '{}' is not a share between 0 and 1; write it like 1% or 0.01", text));
 }
 
 Result<graph::CompiledModel> compile_fp32(const std::string& path, CompileFlags flags,
@@ -46,7 +47,7 @@ Result<graph::CompiledModel> compile_fp32(const std::string& path, CompileFlags 
                             compile_onnx(path, flags, {{}, observer.on_assumed_frames}));
   if (model.network != nullptr)
     return unsupported(fmt::format(
-        "{} has open shapes, and it is measured with one shape: fix them with --input-shape",
+        "{} has open shapes, but calibration needs static ones: fix them with --input-shape",
         path));
   if (!split_sums) return model;
   MILLRACE_ASSIGN_OR_RETURN(const lowering::LoweringOptions options, lowering_options(flags));

@@ -1,5 +1,5 @@
-// The data with which `millrace compile` measures a model to choose precisions: the FP32 program,
-// and the samples that --calibrate names.
+// Prepares what `millrace compile` needs to choose precisions: the FP32 program, and the samples of
+// --calibrate. One thread.
 #pragma once
 
 #include <string>
@@ -14,22 +14,23 @@
 
 namespace millrace::cli {
 
-// The pictures among the samples are for the report.
+// Samples, and small pictures of some of them for the report.
 struct CalibrationData {
   std::vector<quantise::Sample> samples;
   std::vector<ReportPicture> pictures;
 };
 
-// "1%" or "0.01", of --accuracy-target: more than 0 and less than 1.
+// Parses the value of --accuracy-target, such as "1%" or "0.01": more than 0 and less than 1.
 Result<double> parse_share(const std::string& text);
 
-// The floating point program: one frame, with the views that any has, and with
-// quantise::split_sums() if asked for. kUnsupported: the model has open shapes; otherwise as
-// compile_onnx().
+// Compiles the FP32 program that is measured: for one frame, with default layouts of HW views, and
+// with quantise::split_sums() if `split_sums` is true. kUnsupported: the model has open shapes.
+// Other errors are those of compile_onnx().
 Result<graph::CompiledModel> compile_fp32(const std::string& path, CompileFlags flags,
                                           bool split_sums, const CompileObserver& observer);
 
-// Fails as DataSet does.
+// Loads the samples that the flags name, with pictures if there is to be a report. Errors are those
+// of picture_options() and DataSet.
 Result<CalibrationData> load_calibration_data(const graph::CompiledModel& model,
                                               const CalibrationFlags& flags);
 

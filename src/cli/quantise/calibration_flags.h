@@ -12,15 +12,15 @@ namespace millrace::cli {
 struct CalibrationFlags {
   std::vector<std::string> data;  // files and folders (DataSet)
   PictureFlags picture;
-  size_t samples = 64;                // at most so many, spread over the data
+  size_t samples = 64;                // greatest number of samples, evenly spaced over the data
   std::string method = "percentile";  // quantise::RangeMethod
-  std::vector<std::string> keep;
-  std::string accuracy_target;  // "1%" or 0.01; empty: none
+  std::vector<std::string> keep;      // operators and nodes, by name
+  std::string accuracy_target;        // "1%" or "0.01"; empty: none
   bool quantise_outputs = false;
   bool power_of_two_scales = false;
   bool no_equalisation = false;
   bool no_bias_correction = false;
-  bool split_sums = false;  // quantise::split_sums(), for a file that other runtimes read
+  bool split_sums = false;  // no option: quantise::split_sums(), for --emit-qdq
   std::string report;       // an .html file; empty: none
 };
 

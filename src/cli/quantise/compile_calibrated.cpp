@@ -1,3 +1,6 @@
+// The work is done by quantise::quantise() for int8 and quantise::mix_precisions() for auto; here
+// their options are checked and made. Both compile each candidate graph by lowering::finish(). The
+// final graph is compiled once more if the observer is to see its passes.
 #include "cli/quantise/compile_calibrated.h"
 
 #include <fmt/format.h>
@@ -24,7 +27,7 @@ constexpr const char* kUsualTarget = "1%";  // default for --precision auto
 Result<QuantiseOptions> int8_options(const CalibrationFlags& flags) {
   QuantiseOptions options;
   const auto method = quantise::parse_range_method(flags.method);
-  if (!method) return invalid_argument("--calibrate-method: no method is named " + flags.method);
+  if (!method) return invalid_argument("--calibrate-method: there is no method " + flags.method);
   options.method = *method;
   options.keep.insert(flags.keep.begin(), flags.keep.end());
   options.quantise_outputs = flags.quantise_outputs;
@@ -94,8 +97,8 @@ Result<quantise::HwViewCost> measure_hw_views(const graph::CompiledModel& model,
                                               const CalibrationFlags& calibration) {
   if (!graph::has_requantised_views(model))
     return invalid_argument(
-        "--calibrate is for --precision int8 and auto, and for quantised models whose HW views are "
-        "in another form than the model's own, which those of this model are not");
+        "--calibrate is for --precision int8 and auto, and for quantised models with requantised "
+        "HW views, which this model does not have");
   MILLRACE_ASSIGN_OR_RETURN(const CalibrationData data, load_calibration_data(model, calibration));
   Progress progress("measuring HW views");
   return quantise::measure_hw_views(model, data.samples);

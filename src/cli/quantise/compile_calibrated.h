@@ -1,5 +1,5 @@
-// `millrace compile --precision int8` and `--precision auto`: compiles a model, measures it on
-// data, and chooses what each layer computes in.
+// `millrace compile --precision int8` and `--precision auto`: compiles a model to FP32, measures it
+// on samples, and chooses the precision in which each layer computes. One thread.
 #pragma once
 
 #include <optional>
@@ -19,21 +19,23 @@ struct CalibratedModel {
   graph::CompiledModel model;
   QuantisationReport report;
   quantise::OutputAgreement outputs;
-  std::optional<quantise::HwViewCost> hw_views;  // present if some are requantised
+  std::optional<quantise::HwViewCost> hw_views;  // present if HW views are requantised
 };
 
-// `observer` hears of the compilation, and sees the passes that make the program of the graph in
-// which precisions are chosen. Requirement: needs_calibration(flags.precision). kInvalidArgument:
-// there are no data, options make no sense or name nothing, or the data cannot be measured on;
-// kUnsupported: the model has open shapes, or its precision cannot be measured on this processor;
-// otherwise as compile_onnx().
+// Compiles a model with calibration. `observer` is called for the FP32 compilation
+// (on_assumed_frames) and for the passes that compile the graph with the chosen precisions
+// (on_stage). Requirement: needs_calibration(flags.precision).
+//
+// kInvalidArgument: there are no data, an option is invalid or has a name that matches nothing, or
+// the data do not fit the model; kUnsupported: the model has open shapes, or the precision cannot
+// be measured on this processor. Other errors are those of compile_onnx().
 Result<CalibratedModel> compile_calibrated(const std::string& path, const CompileFlags& flags,
                                            const CalibrationFlags& calibration,
                                            const CompileObserver& observer);
 
-// Measures how passing the samples through HW views changes a model that was quantised before.
-// kInvalidArgument: no HW view is requantised. Other errors are those of load_calibration_data()
-// and quantise::measure_hw_views().
+// Measures on the samples how much accuracy a model that is already quantised loses through its HW
+// views. kInvalidArgument: no HW view is requantised. Other errors are those of
+// load_calibration_data() and quantise::measure_hw_views().
 Result<quantise::HwViewCost> measure_hw_views(const graph::CompiledModel& model,
                                               const CalibrationFlags& calibration);
 

@@ -10,7 +10,8 @@ namespace {
 
 constexpr size_t kBars = 64;
 
-// The part of the histogram that has counts, in as many bars as can be told apart.
+// Returns the part of the histogram between its first and last counts, with bins merged to at most
+// kBars bars.
 Histogram bars_of(const quantise::Histogram& histogram) {
   const auto counts = histogram.counts();
   const auto is_used = [](uint64_t count) { return count > 0; };

@@ -1,4 +1,4 @@
-// Fills the report on a quantisation with its results.
+// Converts the result of a quantisation to the report on it. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@
 
 namespace millrace::cli {
 
-// Everything but the pictures. Sizes are those of the weights. `exact` is the floating point model,
-// `precision` what was asked for: kInt8 or kAuto. The loss of a layer is its own: what the layers
-// before it lose is not in it.
+// Returns the report without pictures. Sizes are those of the weights. `exact` is the floating
+// point model; `precision` is the value of --precision, kInt8 or kAuto. The SNR of a layer is its
+// own, without the loss of the layers before it.
 QuantisationReport fill_report(const quantise::QuantisedModel& made,
                                const graph::CompiledModel& exact, const std::string& precision,
                                const CalibrationFlags& flags, size_t samples);

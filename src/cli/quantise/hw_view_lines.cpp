@@ -45,14 +45,14 @@ std::string declared_text(const graph::Value& value) {
   if (quantisation.is_per_axis())
     return fmt::format("{} as the model declares it, with several scales", to_string(value.type));
   return fmt::format(
-      "{} as the model declares it, not converted: its integers stand for numbers with scale "
-      "{:.6g} and zero point {}, of which programs learn nothing",
+      "{} as the model declares it, not converted: its integers represent real values with scale "
+      "{:.6g} and zero point {}, which programs cannot query",
       to_string(value.type), quantisation.scales[0], quantisation.zero_points[0]);
 }
 
 using Measured = std::vector<std::optional<RequantisationError>>;
 
-// The text is empty for a tensor that is not quantised.
+// Returns the text for one tensor; empty if it is not quantised.
 std::string view_text(const graph::Graph& graph, const Boundary& boundary,
                       const std::optional<BoundaryQuantisation>& own,
                       const std::optional<RequantisationError>& measured) {
@@ -77,7 +77,7 @@ void add_side(std::vector<std::string>& lines, const graph::CompiledModel& model
 
 std::string agreement_text(const quantise::OutputAgreement& agreement) {
   std::string text = fmt::format(
-      "outputs through HW views against CPU views: cosine {:.5f}, the worst sample {:.5f}",
+      "outputs through HW views against CPU views: mean cosine {:.5f}, worst sample {:.5f}",
       agreement.mean_cosine, agreement.worst_cosine);
   if (agreement.same_top1)
     text += fmt::format(", top-1 the same for {} of {} samples", *agreement.same_top1,

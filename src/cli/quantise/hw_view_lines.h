@@ -1,4 +1,5 @@
 // Makes the lines in which `millrace compile` describes the HW views of quantised tensors.
+// Thread-safe.
 #pragma once
 
 #include <string>
@@ -9,10 +10,11 @@
 
 namespace millrace::cli {
 
-// Returns a line, without its end, for each quantised input and output whose HW view has integers.
-// It states their form and, if that is not the model's own, what the difference costs; `cost` holds
-// measurements on samples, or is null. Integers that the model itself declares have a line, too.
-// There may be no lines. Requirement: the model is static.
+// Returns a line, without newline, for each quantised input and output whose HW view has integers.
+// It states their type, scale and zero point and, if these are not the model's own, the error that
+// the difference causes. Integers that the model itself declares have a line, too. `cost` holds
+// measurements on samples, or is null; with it, the last line states how well the outputs agree.
+// Requirement: the model is static.
 std::vector<std::string> hw_view_lines(const graph::CompiledModel& model,
                                        const quantise::HwViewCost* cost);
 

@@ -16,11 +16,11 @@ constexpr double kHighestSnrDb = 80;
 constexpr double kHeight = 100;
 
 double bar_height(double snr_db) {
-  if (std::isnan(snr_db)) return 1;  // so that there is something to point at
+  if (std::isnan(snr_db)) return 1;  // visible, so that it has a tooltip
   return std::clamp(snr_db, 1.0, kHighestSnrDb) * kHeight / kHighestSnrDb;
 }
 
-// One unit of width per bar; the page stretches it.
+// Each bar takes one unit of the chart's width; the page stretches the chart.
 std::string bar(double x, double height, const std::string& kind, const std::string& title) {
   return fmt::format(
       R"(<rect class="bar {}" x="{:.4f}" y="{:.2f}" width="0.9" height="{:.2f}"><title>{}</title></rect>)",
@@ -33,7 +33,7 @@ std::string svg(const std::string& kind, double width, const std::string& conten
       kind, width, kHeight, content);
 }
 
-// A vertical line at a value, where the histogram shows it.
+// Returns a vertical line at a value; nothing if the value is outside of the histogram.
 std::string limit_line(double value, const Histogram& values) {
   if (!(value >= values.low && value <= values.high)) return {};
   const double x =

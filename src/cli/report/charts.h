@@ -1,5 +1,5 @@
-// The charts of a report, as SVG that stands inside an HTML page and takes its colours from the
-// classes of the page's style: bar, poor, bad, limit. Thread-safe.
+// Draws the charts of a report as inline SVG, which takes its colours from the page's CSS classes
+// bar, poor, bad and limit (page_style.h). Thread-safe.
 #pragma once
 
 #include <string>
@@ -9,19 +9,19 @@
 
 namespace millrace::cli {
 
-// Layers below this much are drawn as bad, and up to twice as much as poor: at 10 dB the noise has
-// a tenth of the power of the signal, at 20 dB a hundredth.
+// Layers with a lower SNR are drawn as bad, and those with less than twice this SNR as poor: at 10
+// dB the noise has a tenth of the power of the signal, at 20 dB a hundredth.
 inline constexpr double kBadSnrDb = 10;
 
-// "bad", "poor", or empty; what could not be measured is bad.
+// Returns the CSS class "bad", "poor" or none. An SNR of NaN, which could not be measured, is bad.
 std::string snr_class(double snr_db);
 
-// A bar for each layer, in the order given, as high as its signal-to-noise ratio; names and numbers
-// are shown where the pointer is.
+// Returns a chart with a bar for each layer, in the given order, whose height is the SNR. Tooltips
+// show the layer's name and SNR.
 std::string snr_chart(const std::vector<LayerRow>& layers);
 
-// The distribution of a layer's values, by the logarithm of the counts, with lines where its range
-// ends. Empty where there are no counts or their limits are no numbers.
+// Returns a histogram of a layer's values, with logarithmic counts and lines at the ends of its
+// range. Empty if there are no counts or their limits are not finite.
 std::string histogram_chart(const LayerRow& layer);
 
 }  // namespace millrace::cli

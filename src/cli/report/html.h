@@ -1,4 +1,4 @@
-// The few things that every HTML page needs. Thread-safe.
+// Helpers to write HTML: escaping, and data URIs. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,11 @@
 
 namespace millrace::cli {
 
-// Text as it stands in an element or in a quoted attribute: none of it can become markup. Control
-// characters become blanks and, in a text that is not UTF-8, all that is not ASCII a question mark.
+// Escapes a text for an element or a quoted attribute, so that nothing in it is markup. Control
+// characters become blanks and, in a text that is not valid UTF-8, bytes beyond ASCII become '?'.
 std::string html_escaped(std::string_view text);
 
-// The bytes as a URI that needs no file; `type` as "image/png".
+// Returns a data URI with the bytes in base64; `type` is a MIME type such as "image/png".
 std::string data_uri(std::string_view type, std::span<const std::byte> bytes);
 
 }  // namespace millrace::cli

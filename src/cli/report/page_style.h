@@ -1,5 +1,5 @@
-// The style of report pages: no font, picture or script from elsewhere, and light or dark as the
-// reader's system is.
+// The style sheet of report pages. It loads no font or picture from elsewhere, and is light or dark
+// as the reader's system is.
 #pragma once
 
 namespace millrace::cli {

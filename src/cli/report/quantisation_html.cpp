@@ -1,3 +1,5 @@
+// The HTML page of a QuantisationReport: one function per section, each of which is left out if it
+// has no content.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,13 +13,13 @@
 namespace millrace::cli {
 namespace {
 
-constexpr size_t kHistograms = 12;
+constexpr size_t kHistograms = 12;  // at most, of the layers that lost most
 
 std::string fact(const std::string& name, const std::string& value) {
   return fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", name, html_escaped(value));
 }
 
-// "14.00 MB to 3.60 MB, 3.89 times", without the last part where it cannot be said.
+// Returns a text such as "14.00 MB to 3.60 MB, 3.89 times"; without the ratio if that is empty.
 std::string change(const std::string& before, const std::string& after, const std::string& ratio) {
   return fmt::format("{} to {}{}{}", before, after, ratio.empty() ? "" : ", ", ratio);
 }
@@ -78,8 +80,7 @@ std::string histograms(const std::vector<LayerRow>& layers) {
   return fmt::format(
       "<h2>Values of the layers that lost most</h2>\n"
       "<p class=\"note\">Counts on a logarithmic scale. Red lines are the ends of the range: "
-      "values "
-      "beyond them saturate.</p>\n<div class=\"cards\">\n{}</div>\n",
+      "values beyond them saturate.</p>\n<div class=\"cards\">\n{}</div>\n",
       cards);
 }
 
@@ -99,7 +100,7 @@ std::string table(const std::vector<LayerRow>& layers) {
   std::string rows;
   for (const LayerRow& layer : layers) rows += table_row(layer);
   return fmt::format(
-      "<h2>All layers</h2>\n<p class=\"note\">The one that lost most is at the bottom.</p>\n"
+      "<h2>All layers</h2>\n<p class=\"note\">The layer that lost most is at the bottom.</p>\n"
       "<div class=\"table\"><table>\n<thead><tr><th class=\"name\">layer</th>"
       "<th class=\"name\">operator</th><th class=\"name\">computes in</th><th>SNR dB</th>"
       "<th>cosine</th><th>low</th><th>high</th><th>step</th><th>ms before</th><th>ms after</th>"
@@ -122,7 +123,7 @@ std::string pictures(const QuantisationReport& report) {
 std::string quantisation_html(const QuantisationReport& report) {
   const std::vector<LayerRow> layers = by_loss(report.layers);
   const std::string title = html_escaped(report.model);
-  // The policy has browsers refuse whatever would need a network.
+  // The content security policy forbids everything that would need a network.
   return fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "

@@ -1,5 +1,6 @@
-// QuantisationReport: what a quantisation has done to a model, and its two forms: a short text for
-// a terminal, and a page that is read without a network. Plain data; the writers are thread-safe.
+// QuantisationReport: the effects of a quantisation on a model (size, time, accuracy by layer), and
+// its two forms: a short text for a terminal, and a self-contained HTML page. Plain data; the
+// writers are thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +11,7 @@
 
 namespace millrace::cli {
 
-// How often values of a layer fell into each of equally wide parts of [low, high].
+// The number of values of a layer in each of equally wide parts of [low, high].
 struct Histogram {
   double low = 0;
   double high = 0;
@@ -21,18 +22,18 @@ struct Histogram {
 struct LayerRow {
   std::string name;           // name of the node
   std::string operator_name;  // "Conv"
-  // SNR of this layer's quantisation alone, with exact operands: infinite if nothing is lost, NaN
-  // if it could not be measured.
+  // SNR in dB of this layer's quantisation alone, with exact operands: infinite if nothing is lost,
+  // NaN if it could not be measured.
   double snr_db = 0;
-  // Cosine of its outputs in the quantised and in the original program, with the loss of the layers
-  // before it. NaN if a program does not expose the output.
+  // Cosine similarity of its result in the quantised and in the original program, with the loss of
+  // the layers before it. NaN if a program does not expose the result.
   double cosine = 1;
-  double low = 0;         // the range of the real values that the type can hold
-  double high = 0;        // (the calibrated one)
-  double scale = 0;       // one step; 0 for a layer that is not quantised
-  std::string precision;  // precision it computes in: "int8", "bf16", "fp32"
-  bool is_kept = false;   // in that precision for the sake of the accuracy
-  // The least time of a run; none where it was not measured.
+  double low = 0;         // the range of real values that its result can represent,
+  double high = 0;        // chosen by calibration
+  double scale = 0;       // of its result; 0 for a layer that is not quantised
+  std::string precision;  // in which it computes: "int8", "bf16", "fp32"
+  bool is_kept = false;   // whether it is kept in that precision for the accuracy target
+  // The least time of its node in a job; empty if it was not measured.
   std::optional<double> ms_before, ms_after;
   Histogram values;  // values in the original program
 };
@@ -44,33 +45,33 @@ struct ReportPicture {
 
 struct QuantisationReport {
   std::string model;                           // name or path
-  std::string precision;                       // used by all layers that are not kept in another
-  std::string method;                          // by which ranges were calibrated; may be empty
-  size_t samples = 0;                          // that it was calibrated or measured on
+  std::string precision;                       // of all layers that are not kept in another one
+  std::string method;                          // of calibration; empty if ranges were not chosen
+  size_t samples = 0;                          // on which it was calibrated or measured
   uint64_t bytes_before = 0, bytes_after = 0;  // sizes of the weights
-  std::optional<double> ms_before, ms_after;   // the least times of all nodes together
-  std::optional<double> ms_without_kept;       // the same with no layer kept; none where none is
-  // For a classifier: samples whose first class is the same in both programs.
+  std::optional<double> ms_before, ms_after;   // sums of the least times of all nodes
+  std::optional<double> ms_without_kept;       // ms_after with no layer kept; empty if none is
+  // For a classifier: number of samples whose top-1 class is the same in both programs.
   std::optional<size_t> same_top1;
   std::vector<LayerRow> layers;  // in the order of the model
   std::vector<std::string> warnings;
   std::vector<ReportPicture> pictures;
 };
 
-// The layers by what they lost: the one that lost most is last. What could not be measured counts
-// as lost; equal ones stay in the order of the model.
+// Sorts the layers by descending SNR, so that the one that lost most is last. Layers that could not
+// be measured come after all others; layers with equal SNR stay in the order of the model.
 std::vector<LayerRow> by_loss(std::vector<LayerRow> layers);
 
-// "calibrated by minmax on 8 samples".
+// Returns a text such as "calibrated by minmax on 8 samples".
 std::string samples_text(const QuantisationReport& report);
-// "2 of 9 layers: a (fp32), b (bf16); 0.410 ms without that", with the names of the first `most`;
-// empty where no layer is kept.
+// Returns a text such as "2 of 9 layers: a (fp32), b (bf16); 0.410 ms without that", with the names
+// of the first `most` kept layers; empty if no layer is kept.
 std::string kept_text(const QuantisationReport& report, size_t most);
 
-// Facts, warnings and the `worst` layers that lost most, the worst at the bottom.
+// Returns facts, warnings and the `worst` layers that lost most, the worst at the bottom.
 std::string quantisation_text(const QuantisationReport& report, size_t worst = 10);
 
-// A whole HTML page with its styles, charts and pictures inside. Names are escaped.
+// Returns an HTML page that contains its styles, charts and pictures. Names are escaped.
 std::string quantisation_html(const QuantisationReport& report);
 
 }  // namespace millrace::cli

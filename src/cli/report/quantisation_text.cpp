@@ -50,12 +50,13 @@ std::string line_of(const LayerRow& layer) {
 std::string quantisation_text(const QuantisationReport& report, size_t worst) {
   std::string text = facts(report);
   std::vector<LayerRow> layers = by_loss(report.layers);
-  // If no layer was measured, there is no order to show.
+  // If no layer was measured, there is no table: layers cannot be ordered by their loss.
   if (std::ranges::all_of(layers, [](const LayerRow& layer) { return std::isnan(layer.snr_db); }))
     return text;
   const size_t shown = std::min(worst, layers.size());
   if (shown == 0) return text;
-  text += fmt::format("  what {} of {} layers lost, most at the bottom:\n", shown, layers.size());
+  text += fmt::format("  the {} of {} layers that lost most, the worst at the bottom:\n", shown,
+                      layers.size());
   text += fmt::format("  {:>7}  {:<9}  {:<23}  {:<11}  {:<9}  layer\n", "SNR dB", "cosine", "range",
                       "step", "in");
   for (size_t i = layers.size() - shown; i < layers.size(); ++i) text += line_of(layers[i]);

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// As --input-shape takes it, with N for what is open.
+// Returns a --input-shape option for the input, with N for each open dimension.
 std::string shape_option(const graph::Boundary& input) {
   std::vector<std::string> sizes;
   for (const uint32_t size : input.cpu.shape)
@@ -35,16 +35,17 @@ Status refuse_open(const graph::CompiledModel& model) {
     if (input.open) open.push_back(shape_option(input));
   if (open.empty())
     return unsupported(
-        "shapes inside the model follow from elements, and only a model of static shapes can be "
+        "shapes inside the model depend on elements, and only a model of static shapes can be "
         "divided");
-  return unsupported(fmt::format(
-      "only a model of static shapes can be divided; fix what is open: {}", fmt::join(open, " ")));
+  return unsupported(
+      fmt::format("only a model of static shapes can be divided; fix its open dimensions: {}",
+                  fmt::join(open, " ")));
 }
 
 Result<graph::Graph> read_graph(const ShardArguments& arguments) {
   CompileFlags flags;
   flags.input_shapes = arguments.input_shapes;
-  // As one operator, it could not be divided by heads.
+  // Attention fused to one operator could not be divided by heads.
   flags.attention_in_parts = true;
   MILLRACE_ASSIGN_OR_RETURN(graph::CompiledModel model, compile_onnx(arguments.onnx, flags));
   if (model.network != nullptr) return refuse_open(model);
@@ -59,7 +60,7 @@ double megabytes(const graph::Graph& graph) {
 }
 
 void print_plan(const compiler::SplitPlan& plan, const graph::Graph& graph, uint32_t ranks) {
-  print_escaped("{} products divided among {} ranks, of {:.2f} MB of weights in all\n",
+  print_escaped("{} products divided among {} ranks; the model has {:.2f} MB of weights\n",
                 plan.divided.size(), ranks, megabytes(graph));
   for (const std::string& line : plan.whole) print_escaped("whole on every rank: {}\n", line);
 }

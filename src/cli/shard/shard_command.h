@@ -1,4 +1,4 @@
-// `millrace shard`: one model becomes several, which as many ranks run together.
+// `millrace shard`: divides a transformer for tensor parallelism into one ONNX model per rank.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ struct ShardArguments {
   std::vector<std::string> input_shapes;  // NAME=1,3,224,224
 };
 
-// Writes NAME.rankR-of-N.onnx for every rank into the folder, which is made if there is none, and
-// prints what is divided. kUnsupported where nothing can be.
+// Writes NAME.rankR-of-N.onnx for every rank to the output folder, which it makes if it is missing,
+// and prints what is divided. kUnsupported if nothing can be divided.
 Status run_shard(const ShardArguments& arguments);
 
 }  // namespace millrace::cli

@@ -1,3 +1,6 @@
+// A message is a fixed head, a name and a body. Both processes are the same program, so the head is
+// sent as it is in memory. Memory for a body grows as its bytes arrive, whatever length the child
+// claims.
 #include "cli/supervision/child_channel.h"
 
 #include <fmt/format.h>
@@ -16,7 +19,7 @@
 namespace millrace::cli {
 namespace {
 
-// A message contains a file, the status, or the names of all files, each followed by NUL.
+// A message carries a file, the status, or the names of all files, each followed by NUL.
 enum class Kind : uint32_t { kFile, kStatus, kNames };
 
 // Each message begins with a head, followed by the name (of a file; other messages have none) and
@@ -50,7 +53,7 @@ class Receiver {
   Receiver(int channel, int64_t deadline_ns, ChildText* text)
       : channel_(channel), deadline_ns_(deadline_ns), text_(text) {}
 
-  // Fills the range; false when the channel ends before that.
+  // Fills the range. Returns false if the channel ends before.
   Result<bool> read(std::span<std::byte> bytes) {
     while (!bytes.empty()) {
       MILLRACE_RETURN_IF_ERROR(wait());
@@ -63,7 +66,7 @@ class Receiver {
     return true;
   }
 
-  // Memory is taken as bytes arrive: the child may claim any length.
+  // Appends bytes up to `length`. Memory grows as bytes arrive: the child may claim any length.
   Result<bool> read(uint64_t length, std::vector<std::byte>& bytes) {
     constexpr uint64_t kPiece = 1 << 20;
     while (bytes.size() < length) {
@@ -91,6 +94,7 @@ class Receiver {
     }
   }
 
+  // Returns whether the channel can be read. Passes on text if the child printed some.
   Result<bool> poll_once(int timeout) {
     pollfd ready[] = {{channel_, POLLIN, 0}, {-1, POLLIN, 0}, {-1, POLLIN, 0}};
     if (text_ != nullptr) {
@@ -135,7 +139,7 @@ Status status_of(const Head& head, const std::string& text) {
 Status pass_on(const Head& head, const std::string& name, std::span<const std::byte> body,
                const OutputSink& outputs) {
   if (head.kind == Kind::kNames) return outputs.settle(names_of(text_of(body)));
-  if (!is_output_name(name)) return corrupt_data("the child process sends nonsense for a name");
+  if (!is_output_name(name)) return corrupt_data("malformed name received from the child process");
   return outputs(name, body);
 }
 
@@ -172,7 +176,7 @@ Result<std::optional<Status>> receive(int channel, const OutputSink& outputs,
     Head head;
     std::memcpy(static_cast<void*>(&head), raw.data(), sizeof head);
     if (!makes_sense(head, limits.most_bytes))
-      return corrupt_data("the child process sends nonsense");
+      return corrupt_data("malformed message received from the child process");
     std::vector<std::byte> name, body;
     MILLRACE_ASSIGN_OR_RETURN(const bool has_name, receiver.read(head.name_bytes, name));
     MILLRACE_ASSIGN_OR_RETURN(const bool has_body, receiver.read(head.body_bytes, body));

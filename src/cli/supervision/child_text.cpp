@@ -12,9 +12,9 @@
 namespace millrace::cli {
 namespace {
 
-// The amount is limited, since a child could print for ever.
+// Limit of the text of a stream, since a child could print for ever.
 constexpr uint64_t kMostBytes = uint64_t{64} << 20;
-// A longer line is printed in pieces.
+// A line that is longer than this is printed in pieces.
 constexpr size_t kLongLine = size_t{1} << 16;
 
 Status too_much() {

@@ -1,6 +1,6 @@
 // Prints the text of a sandboxed child. The standard output and error of the child are pipes to the
-// parent, which prints the text in its printable form: the child has access neither to the terminal
-// of the parent nor to a file to which the output goes. For one thread.
+// parent, which prints the text with control characters escaped. So the child has access neither to
+// the terminal of the parent nor to the file to which its output goes. One thread.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace millrace::cli {
 // One of the two streams, standard output or standard error.
 class ChildStream {
  public:
-  // kIoError when the pipe cannot be made.
+  // Makes the pipe of the stream. kIoError if that fails.
   static Result<ChildStream> open(std::FILE* to);
 
   // Returns the child's end, which the parent closes after the fork.
@@ -24,8 +24,8 @@ class ChildStream {
   // Returns the parent's end; -1 after the child has closed the stream.
   int reading() const noexcept { return reading_.get(); }
 
-  // Prints the whole lines that have arrived, and never waits. kResourceExhausted when the child
-  // has printed too much.
+  // Prints the whole lines that have arrived. Never blocks. kResourceExhausted if the child has
+  // printed more than the limit.
   Status pass_on();
   // Prints the rest once the child has ended, including an incomplete last line.
   Status finish();
@@ -40,6 +40,7 @@ class ChildStream {
   uint64_t passed_ = 0;
 };
 
+// Both streams. Each function does the same for both of them.
 struct ChildText {
   ChildStream output, error;
 

@@ -13,7 +13,8 @@
 namespace millrace::cli {
 namespace {
 
-// A blocked signal is delivered to a signalfd even if the process ignores it.
+// Returns those of the signals whose default action would end the process. Others are left out: a
+// blocked signal is delivered to a signalfd even if the process ignores it.
 sigset_t signals_to_wait_for() {
   sigset_t signals;
   sigemptyset(&signals);
@@ -25,7 +26,7 @@ sigset_t signals_to_wait_for() {
   return signals;
 }
 
-// Returns only if the signal could not be taken.
+// Ends the process by the signal. Returns only if that does not work.
 void end_by(int signal) {
   sigset_t only;
   sigemptyset(&only);
@@ -66,7 +67,7 @@ CleanInterruption::~CleanInterruption() {
   if (!thread_.joinable()) return;
   ::eventfd_write(stop_.get(), 1);
   thread_.join();
-  // A signal that came too late for the thread ends the process here.
+  // A signal that came too late for the thread is delivered here, and ends the process.
   ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 

@@ -1,4 +1,5 @@
-// Cleans up when INT, TERM or HUP ends the program while it writes.
+// CleanInterruption removes temporary files when SIGINT, SIGTERM or SIGHUP ends the program while
+// it writes: it blocks the signals, and a thread of its own takes them from a signalfd.
 #pragma once
 
 #include <csignal>
@@ -9,12 +10,14 @@
 
 namespace millrace::cli {
 
-// While an object exists, those signals end the process as they would without it, after what is
-// written has been removed. A signal that the process ignores stays ignored. One object at a time,
-// on a thread that is the only one that does not block the signals: threads of the library do.
+// From start() to the destructor, these signals still end the process, but only after the temporary
+// files of outputs have been removed. A signal that the process ignores or handles is left alone.
+// There may be one object at a time, on the only thread that does not block the signals; Millrace's
+// own threads block them.
 class CleanInterruption {
  public:
-  // kResourceExhausted when there is no thread or descriptor for it; kOutOfMemory.
+  // Begins to watch for the signals. kResourceExhausted if there is no thread or descriptor for it;
+  // kOutOfMemory.
   Status start();
   CleanInterruption() = default;
   CleanInterruption(const CleanInterruption&) = delete;

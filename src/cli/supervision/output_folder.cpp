@@ -19,18 +19,20 @@ class OutputFolder {
   explicit OutputFolder(std::string directory) : directory_(std::move(directory)) {}
 
   Status settle(const std::vector<std::string>& names) {
-    if (settled_) return corrupt_data("the child process names its outputs twice");
+    if (settled_) return corrupt_data("the child process announces its outputs twice");
     settled_ = true;
     for (const std::string& name : names)
       if (!is_output_name(name) || !missing_.insert(name).second)
-        return corrupt_data(fmt::format("no output file can be named \"{}\"", name));
+        return corrupt_data(
+            fmt::format("\"{}\" is not a valid name of an output file, or occurs twice", name));
     return {};
   }
 
   Status write(const std::string& name, std::span<const std::byte> bytes) {
     if (missing_.erase(name) == 0)
       return corrupt_data(fmt::format(
-          "the child process sends \"{}\": the model names no such output, or it was sent before",
+          "unexpected output \"{}\" received from the child process: the model has no such output, "
+          "or it was received before",
           name));
     MILLRACE_RETURN_IF_ERROR(model::create_directories(directory_));
     const std::string path = (std::filesystem::path(directory_) / name).string();

@@ -1,4 +1,5 @@
-// The destination of a command's output files.
+// OutputSink: the destination of a command's output files, in the same process or, through the
+// channel of a supervised child, in the parent.
 #pragma once
 
 #include <cstddef>
@@ -12,24 +13,25 @@
 
 namespace millrace::cli {
 
-// Takes the files that a command makes. The command first settles their names, as far as these
-// follow from the model; an attacker who later takes over its process can add none. One thread.
+// Takes the files that a command makes. A command whose file names follow from the model first
+// fixes them with settle(), before anything computes: an attacker who takes over the process while
+// the model runs can add no further file. One thread.
 class OutputSink {
  public:
   using Settle = std::function<Status(const std::vector<std::string>& names)>;
   using Give = std::function<Status(const std::string& name, std::span<const std::byte> bytes)>;
 
   OutputSink(Settle settle, Give give) : settle_(std::move(settle)), give_(std::move(give)) {}
-  // Commands whose file names do not follow from a model use this: they settle no names.
+  // For commands whose file names do not follow from the model: settle() must not be called.
   template <class Function>
   OutputSink(Function give)
       : OutputSink(
             [](const std::vector<std::string>&) {
-              return corrupt_data("the child process names outputs of its own");
+              return corrupt_data("the child process announces outputs, but may have none");
             },
             Give(std::move(give))) {}
 
-  // Settles the names of all files, without a folder. To be called once, before anything computes.
+  // Fixes the names of all files, without folders. To be called once, before anything computes.
   Status settle(const std::vector<std::string>& names) const { return settle_(names); }
   // Takes a file, by its name and its bytes.
   Status operator()(const std::string& name, std::span<const std::byte> bytes) const {
@@ -44,8 +46,8 @@ class OutputSink {
 // Returns whether an output file may have this name: printable, ending in ".bin", without a folder.
 bool is_output_name(const std::string& name);
 
-// Writes each settled file once into `directory`, which is made where there is none, and prints
-// that it did. kCorruptData for a file that was not settled.
+// Returns a sink that writes each settled file once into `directory`, which it makes if it is
+// missing, and prints a line for each. kCorruptData for a file that was not settled.
 OutputSink files_in(const std::string& directory);
 
 }  // namespace millrace::cli

@@ -16,7 +16,7 @@
 namespace millrace::cli {
 namespace {
 
-// All rights except those to read, in the first version of Landlock, which every kernel with
+// All rights except those to read, in the first version of Landlock's ABI, which every kernel with
 // Landlock knows.
 constexpr uint64_t kChanges =
     LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |
@@ -55,7 +55,7 @@ Status restrict_rights() {
   const UniqueFd rules = rules_against_changes();
   if ((!rules || take_rules(rules)) && keep_capabilities_to_read()) return {};
   return unsupported(
-      fmt::format("this system refuses to take rights from a process: {}", std::strerror(errno)));
+      fmt::format("this system does not let a process drop its rights: {}", std::strerror(errno)));
 }
 
 }  // namespace millrace::cli

@@ -1,3 +1,6 @@
+// The filter is built with libseccomp. A rule allows a call, or answers it with an error number; a
+// call without a matching rule raises SIGSYS (SCMP_ACT_TRAP). Filters see arguments only, never the
+// memory that they point to, and a rule's conditions must all hold: alternatives need a rule each.
 #include "cli/supervision/sandbox_filter.h"
 
 #include <fcntl.h>
@@ -20,7 +23,8 @@
 namespace millrace::cli {
 namespace {
 
-// Names rather than numbers: a machine that does not have a call needs no rule for it.
+// System calls that are allowed with any arguments. They are listed by name, since a machine that
+// does not have a call needs no rule for it.
 constexpr const char* kAllowed[] = {
     // Memory.
     "brk", "madvise", "mincore", "mlock", "mprotect", "mremap", "munlock", "munmap",
@@ -39,10 +43,10 @@ constexpr const char* kAllowed[] = {
     "getpgrp", "getpid", "getppid", "getrandom", "getuid", "lstat", "newfstatat", "readlink",
     "readlinkat", "stat", "statfs", "statx", "sysinfo", "uname"};
 
-// Libraries continue without these calls, as on a kernel without them. The C library then uses
-// older calls instead of the first two, whose arguments are in memory, where a filter cannot look.
-// Memory files do not count in an address space, so they would escape the memory limit. The system
-// decides where memory lies.
+// Calls that fail with ENOSYS, as on a kernel without them, so that libraries do without. The C
+// library replaces the first two, whose arguments are in memory, where a filter cannot look, by
+// older calls. Memory files (memfd_create) would escape the memory limit, since they do not count
+// in the address space. The others place memory on NUMA nodes, which is left to the system.
 constexpr const char* kMissing[] = {"clone3", "openat2",       "memfd_create",
                                     "mbind",  "set_mempolicy", "get_mempolicy"};
 
@@ -50,16 +54,17 @@ constexpr const char* kMissing[] = {"clone3", "openat2",       "memfd_create",
 // calls. Newer C libraries try such calls first.
 constexpr int kFirstUnknown = 451, kEndOfUnknown = 512;
 
-// TCGETS2, which C libraries from 2025 on ask instead of TCGETS; its header does not go together
-// with theirs.
+// The ioctl TCGETS2, which C libraries from 2025 on use instead of TCGETS. The header that defines
+// it conflicts with those of the C library.
 constexpr uint64_t kTcgets2 = 0x802C542A;
 
-// The value of PR_SET_VMA, with which newer C libraries name their memory.
+// PR_SET_VMA of prctl, with which newer C libraries name their memory.
 constexpr uint64_t kPrSetVma = 0x53564d41;
 
-// The kernel reads 32 bits of many arguments that a filter compares as 64.
+// Mask for arguments of which the kernel reads 32 bits while a filter compares 64.
 constexpr uint64_t kNumber = 0xffffffff;
 
+// Builds the filter and remembers the first failure, which load() returns.
 class Filter {
  public:
   Filter() : context_(seccomp_init(SCMP_ACT_TRAP)) {
@@ -78,7 +83,7 @@ class Filter {
     keep(seccomp_rule_add_array(context_.get(), action, number, count, conditions.begin()));
   }
 
-  // 0, or a negative error number.
+  // Installs the filter. Returns 0, or a negative error number.
   int load() {
     if (failure_ == 0) keep(seccomp_load(context_.get()));
     return failure_;
@@ -116,10 +121,12 @@ void allow_reading(Filter& filter) {
   filter.add(SCMP_ACT_ALLOW, "ioctl", {equals(1, kTcgets2)});
 }
 
-// The process gives its results to the parent through pipes, and standard input may be a file that
-// other processes read, too: these are neither duplicated nor is their position changed.
+// Allows duplicating descriptors and changing their position, except for standard input, output and
+// error: the first may be a file that other processes read, too, and the others are pipes to the
+// parent.
 void allow_changes_of_other_files(Filter& filter) {
-  // One rule for each bit allows the numbers above 3.
+  // The first rule is for the number 3. Greater numbers have a bit of value 4 or more set, for each
+  // of which there is one rule.
   std::vector<scmp_arg_cmp> others = {has_bits(0, kNumber, STDERR_FILENO + 1)};
   for (uint64_t bit = 4; bit < kNumber; bit <<= 1) others.push_back(has_bits(0, bit, bit));
   for (const scmp_arg_cmp& other : others) {
@@ -130,8 +137,8 @@ void allow_changes_of_other_files(Filter& filter) {
   }
 }
 
-// Allows memory of this process and read-only files. Executable memory is allowed: oneDNN generates
-// when a model is loaded.
+// Allows mapping private memory, shared anonymous memory and read-only files. Executable memory is
+// allowed, since oneDNN generates machine code when a model is loaded.
 void allow_mappings(Filter& filter) {
   constexpr uint64_t kType = MAP_SHARED | MAP_PRIVATE;
   filter.add(SCMP_ACT_ALLOW, "mmap", {has_bits(3, kType, MAP_PRIVATE)});
@@ -140,7 +147,8 @@ void allow_mappings(Filter& filter) {
   filter.add(SCMP_ACT_ALLOW, "mmap", {has_bits(2, PROT_WRITE, 0), has_bits(3, kType, MAP_SHARED)});
 }
 
-// Only this thread may be bound to cores: another number may identify a foreign process.
+// Allows setting the affinity of the calling thread (number 0) only: another number may be that of
+// another process.
 void allow_own_affinity(Filter& filter) {
   filter.add(SCMP_ACT_ALLOW, "sched_setaffinity", {has_bits(0, kNumber, 0)});
   for (uint64_t bit = 1; bit < kNumber; bit <<= 1)
@@ -148,8 +156,8 @@ void allow_own_affinity(Filter& filter) {
 }
 
 void allow_threads(Filter& filter) {
-  // The C library makes a thread with these flags. Other flags make a process, or have a thread
-  // leave the folders, network or users of its process.
+  // The flags with which the C library makes a thread. Others would make a process, or a thread
+  // that does not share the folders, network or users of its process.
   constexpr uint64_t kThread = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
                                CLONE_SYSVSEM | CLONE_SETTLS | CLONE_PARENT_SETTID |
                                CLONE_CHILD_CLEARTID;

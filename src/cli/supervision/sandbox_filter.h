@@ -1,4 +1,5 @@
-// The system calls that a process may use while it computes with an untrusted model.
+// The seccomp filter of a process that computes with an untrusted model: an allow-list of system
+// calls and of their arguments.
 #pragma once
 
 #include <string>
@@ -16,10 +17,10 @@ namespace millrace::cli {
 // handled; calls that libraries try but can do without fail with ENOSYS or EPERM instead. Cannot be
 // undone.
 //
-// To be called while the process has one thread. kUnsupported where the system has no such filters.
+// To be called while the process has one thread. kUnsupported if the system has no such filters.
 Status restrict_process();
 
-// The name of a system call of this machine, or its number.
+// Returns the name of a system call of this machine, or its number if it has no known name.
 std::string system_call_name(int number);
 
 }  // namespace millrace::cli

@@ -1,3 +1,6 @@
+// The child is a fork of this process. In a sandbox it first restricts itself (descriptors,
+// resource limits, rights, filter of system calls), and only then does the work. The parent reads
+// the channel (child_channel.h) until the child ends, and always reaps it.
 #include "cli/supervision/supervised.h"
 
 #include <fcntl.h>
@@ -28,8 +31,8 @@
 namespace millrace::cli {
 namespace {
 
-// In memory that both processes share: the call by which the child broke the rules, -1 for none. A
-// signal handler may write to it.
+// The number of the forbidden system call by which the child ended, or -1. It is in memory that
+// both processes share, and written by a signal handler of the child.
 class ForbiddenCall {
  public:
   ForbiddenCall()
@@ -46,7 +49,7 @@ class ForbiddenCall {
   bool valid() const noexcept { return number_ != MAP_FAILED; }
   int number() const noexcept { return *const_cast<const volatile int*>(number_); }
 
-  // Has it recorded, and ends the process, when the system reports such a call.
+  // Installs the handler of SIGSYS, which records the call and ends the process.
   void watch() const {
     shared_ = number_;
     struct sigaction action {};
@@ -71,8 +74,8 @@ void set_limit(__rlimit_resource resource, uint64_t value, uint64_t hard) {
   ::setrlimit(resource, &limit);
 }
 
-// The address space, in bytes, that a thread reserves for its stack and for the heap that the C
-// library keeps for it.
+// Returns the address space in bytes that a thread reserves for its stack and for the heap (arena)
+// that the C library keeps for it.
 uint64_t address_space_of_a_thread() {
   constexpr uint64_t kHeap = uint64_t{128} << 20, kUnlimitedStack = uint64_t{8} << 20;
   rlimit stack{};
@@ -80,8 +83,10 @@ uint64_t address_space_of_a_thread() {
   return kHeap + (stack.rlim_cur == RLIM_INFINITY ? kUnlimitedStack : stack.rlim_cur);
 }
 
-// A second line behind the checks of what a model declares. The address space holds code, stacks
-// and the heaps of threads, too, most of which is never used.
+// Sets the resource limits of the child: address space, processor time, descriptors, no files, no
+// core dump. The memory limit is checked against what a model declares when it is loaded; here it
+// is a second line of defence. Code, stacks and heaps of threads also take address space, most of
+// which is never used, so room for these is added to it.
 void limit_resources(const Supervision& supervision) {
   constexpr uint64_t kAddressSpaceOfAProgram = uint64_t{2} << 30;
   const uint64_t cores = std::max(1U, std::thread::hardware_concurrency());
@@ -124,9 +129,9 @@ Status work_in_child(int channel, const SupervisedChild::Work& work) {
   }
 }
 
-// The order matters: later steps may no longer do what earlier steps do.
+// Restricts the child. The order matters: each step forbids what earlier steps need.
 Status enter_sandbox(const Supervision& supervision, const ForbiddenCall& call) {
-  // A sandboxed process writes no files.
+  // The cache of packed weights is switched off: a sandboxed process can write no files.
   ::unsetenv("MILLRACE_PACKED_WEIGHTS");
   limit_resources(supervision);
   call.watch();
@@ -138,7 +143,7 @@ Status enter_sandbox(const Supervision& supervision, const ForbiddenCall& call) 
                            const ChildText* text, const ForbiddenCall& call,
                            const SupervisedChild::Work& work) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(1);  // it ended before that
+  if (::getppid() != parent) ::_exit(1);  // the parent ended before prctl() took effect
   Status status;
   if (text != nullptr) {
     channel = keep_only(channel, text->output.writing(), text->error.writing());
@@ -146,7 +151,7 @@ Status enter_sandbox(const Supervision& supervision, const ForbiddenCall& call) 
     status = enter_sandbox(supervision, call);
   }
   if (status.ok()) status = work_in_child(channel, work);
-  // A parent that is gone needs no answer.
+  // A failure means that the parent is gone, so there is nobody to tell.
   static_cast<void>(send_status(channel, status));
   ::_exit(0);
 }
@@ -157,12 +162,12 @@ Status time_is_up(const Supervision& supervision) {
                       std::chrono::duration<double>(supervision.time_limit).count())};
 }
 
-// Describes the end of a child that did not report how its work ended.
+// Describes the end of a child that sent no status.
 Status describe_end(const Supervision& supervision, int state, const ForbiddenCall& call) {
   if (call.number() >= 0)
     return unsupported(
         fmt::format("the system call {} is forbidden in the sandbox: the model, or a "
-                    "library on this machine, asked for it",
+                    "library on this machine, tried to use it",
                     system_call_name(call.number())));
   if (WIFEXITED(state)) return internal_error("the child process ended without a result");
   const int signal = WTERMSIG(state);
@@ -173,8 +178,8 @@ Status describe_end(const Supervision& supervision, int state, const ForbiddenCa
                       sigdescr_np(signal))};
 }
 
-// Ends a child that is not needed any more, and one that hides its end; it changes nothing
-// for one that has ended.
+// Kills the child, if it still runs, and returns its wait status. A child may have closed its
+// channel without ending.
 int reap(pid_t child) {
   int state = 0;
   ::kill(child, SIGKILL);
@@ -211,7 +216,7 @@ Result<SupervisedChild> SupervisedChild::start(const Supervision& supervision, c
     state->limits.deadline_ns = now_ns() + supervision.time_limit.count();
   if (supervision.memory_limit != 0) state->limits.most_bytes = supervision.memory_limit;
   if (!state->call.valid())
-    return Status(StatusCode::kOutOfMemory, "no memory to share with a child process");
+    return Status(StatusCode::kOutOfMemory, "cannot map memory to share with a child process");
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return io_error("cannot make a pipe", errno);
   state->channel = UniqueFd(ends[0]);
@@ -220,7 +225,7 @@ Result<SupervisedChild> SupervisedChild::start(const Supervision& supervision, c
     MILLRACE_ASSIGN_OR_RETURN(state->text, ChildText::open());
   }
   std::fflush(stdout);
-  ::signal(SIGCHLD, SIG_DFL);  // if it is ignored, nothing tells how a child ended
+  ::signal(SIGCHLD, SIG_DFL);  // if it is ignored, waitpid() does not return how a child ended
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child < 0)

@@ -1,5 +1,6 @@
-// Runs a command's work in child processes, which can be ended at a time limit, and which can be
-// restricted, for models that nobody vouches for.
+// Runs a command's work in a child process, which is ended at its time limit and which, for
+// untrusted models, may be sandboxed: with few file descriptors, resource limits, no rights to
+// change files (process_rights.h), and an allow-list of system calls (sandbox_filter.h).
 #pragma once
 
 #include <chrono>
@@ -13,33 +14,33 @@
 namespace millrace::cli {
 
 struct Supervision {
-  bool sandbox = false;       // whether the child has its own descriptors and few rights
-  uint64_t memory_limit = 0;  // bytes that the model may take, in a sandbox; 0: any
+  bool sandbox = false;       // whether the child is restricted
+  uint64_t memory_limit = 0;  // bytes that the model may use, in a sandbox; 0: no limit
   std::chrono::nanoseconds time_limit{0};  // zero: none
 };
 
-// A child process that does some work. One thread.
+// A child process that does some work. One thread of the parent may use it.
 class SupervisedChild {
  public:
   using Work = std::function<Status(const OutputSink&)>;
 
-  // Forks and has the child do `work`. Its standard output and error are those of this process; in
-  // a sandbox they are pipes, whose text finish() prints (child_text.h). To be called while the
-  // process has one thread. kResourceExhausted when there can be no child; kOutOfMemory, kIoError.
+  // Forks a child that does `work`. Its standard output and error are those of this process; in a
+  // sandbox they are pipes, whose text finish() prints (child_text.h). To be called while the
+  // process has one thread. kResourceExhausted if the fork fails; kOutOfMemory, kIoError.
   static Result<SupervisedChild> start(const Supervision& supervision, const Work& work);
   SupervisedChild(SupervisedChild&&) noexcept;
   SupervisedChild& operator=(SupervisedChild&&) noexcept;
-  ~SupervisedChild();  // ends the child, if it has not ended
+  ~SupervisedChild();  // kills the child if it has not ended
 
-  // A descriptor that can be read when the child has something to tell, and when it has ended.
+  // A descriptor that becomes readable when the child sends a message or ends.
   int channel() const;
-  // The clock time at which the child's time is up; 0 if it has no limit.
+  // The now_ns() time of the child's deadline; 0 if it has no time limit.
   int64_t deadline_ns() const;
 
-  // Passes on what the work writes to its sink to `outputs` in this process until the child ends or
-  // its time is up, in which case the child is ended. Returns the status of the work, or how the
-  // child ended instead: kDeadlineExceeded, kUnsupported for a system call that the sandbox
-  // forbids, kDeviceFailed for a signal. To be called once.
+  // Passes files that the work writes to its sink on to `outputs` in this process, until the child
+  // ends or its deadline passes, in which case the child is killed. Returns the status of the work
+  // or, if the child ended without one, the cause: kDeadlineExceeded; kUnsupported for a system
+  // call that the sandbox forbids; kDeviceFailed for a signal. To be called once.
   Status finish(const OutputSink& outputs);
 
  private:
@@ -48,7 +49,7 @@ class SupervisedChild {
   std::unique_ptr<State> state_;
 };
 
-// Starts such a child and waits for its end.
+// Starts a child and waits for its end, by start() and finish().
 Status run_supervised(const Supervision& supervision, const SupervisedChild::Work& work,
                       const OutputSink& outputs);
 

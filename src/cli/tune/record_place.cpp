@@ -12,7 +12,7 @@ std::string record_beside(const std::string& model) {
   std::error_code error;
   fs::path directory = fs::weakly_canonical(model, error);
   if (error) directory = model;
-  // One that does not exist yet keeps the slash.
+  // The canonical path of a directory that does not exist yet keeps the slash.
   if (!directory.has_filename()) directory = directory.parent_path();
   return directory.string() + ".tuning";
 }

@@ -1,12 +1,14 @@
-// The path of the times that `millrace tune` and `millrace compile --tune` measure for a model.
+// Chooses the path of the record of kernel times that `millrace tune` and `millrace compile --tune`
+// write for a model. Thread-safe.
 #pragma once
 
 #include <string>
 
 namespace millrace::cli {
 
-// The model's name and ".tuning": beside the model, also where that is a directory that is given
-// with a slash at its end, or as the current one. The model need not exist yet.
+// Returns the model's path with ".tuning" appended. If the model is a directory, given with a slash
+// at its end or as ".", the record is beside the directory, not in it. The model need not exist
+// yet.
 std::string record_beside(const std::string& model);
 
 }  // namespace millrace::cli

@@ -1,3 +1,6 @@
+// The CPU device measures kernels while it loads a model, if MILLRACE_TUNE is set, and chooses by
+// the record that MILLRACE_TUNING names. So the model is loaded with and without these variables,
+// and runs of both programs alternate, which makes them comparable when the clock rate drifts.
 #include "cli/tune/tune_command.h"
 
 #include <fmt/format.h>
@@ -28,11 +31,11 @@ using Clock = std::chrono::steady_clock;
 using Model = std::shared_ptr<const graph::CompiledModel>;
 
 constexpr const char* kDevice = "cpu";
-// It reads both when it loads a model (device/cpu/plan/plan.h).
+// The device reads both variables when it loads a model (device/cpu/plan/plan.h).
 constexpr const char* kRecord = "MILLRACE_TUNING";
 constexpr const char* kMeasure = "MILLRACE_TUNE";
 
-// One way in which the model is loaded, and its latencies.
+// The model loaded in one of two ways, and its latencies.
 struct Side {
   std::shared_ptr<runtime::Session> session;
   JobBuffers buffers;
@@ -78,7 +81,7 @@ bool has_convolutions_on_npu(const graph::CompiledModel& model) {
   });
 }
 
-// The convolutions whose kernels were chosen by times of the record.
+// Returns the number of convolutions whose kernels were chosen by times of the record.
 size_t count_chosen(const device::Program& program) {
   const device::ProgramInfo info = program.info();
   return static_cast<size_t>(std::ranges::count_if(info.steps, [](const device::StepInfo& step) {
@@ -115,8 +118,8 @@ Status run_tune(const TuneArguments& arguments) {
                             open_static_model(arguments.model, arguments.flags, arguments.shapes));
   if (!has_convolutions_on_npu(*model))
     return unsupported(
-        fmt::format("{}: there is nothing to tune: what is chosen by times are the kernels of "
-                    "convolutions on the NPU, and the model has none",
+        fmt::format("{}: there is nothing to tune: only kernels of convolutions on the NPU are "
+                    "chosen by their times, and the model has none",
                     arguments.model));
   CleanInterruption interruption;
   MILLRACE_RETURN_IF_ERROR(interruption.start());
@@ -124,8 +127,8 @@ Status run_tune(const TuneArguments& arguments) {
   const size_t chosen = count_chosen(*tuned.program);
   if (chosen == 0)
     return unsupported(
-        fmt::format("{}: no kernel could be chosen by times: no convolution on the NPU is one of "
-                    "floating point numbers, or {} cannot be used (MILLRACE_LOG=warning says why)",
+        fmt::format("{}: no kernel could be chosen by times: no convolution on the NPU computes in "
+                    "floating point, or {} cannot be used (MILLRACE_LOG=warning shows why)",
                     arguments.model, record));
   MILLRACE_ASSIGN_OR_RETURN(const LoadedModel usual, load_usual(model));
   MILLRACE_ASSIGN_OR_RETURN(Side before, make_side(usual));
@@ -143,8 +146,9 @@ Status run_tune(const TuneArguments& arguments) {
   if (new_ms <= old_ms)
     print_escaped("programs use it with {}={}\n", kRecord, shell_word(record));
   else
-    print_escaped("note: single kernels are faster, but not the model: leave {} unset for it\n",
-                  kRecord);
+    print_escaped(
+        "note: kernels are faster by themselves, but the model is not: leave {} unset for it\n",
+        kRecord);
   return {};
 }
 

@@ -17,7 +17,7 @@ using graph::Node;
 using graph::Value;
 using graph::ValueId;
 
-// Files end at 2^31 bytes, a limit of the protobuf encoding; names and nodes need some of them.
+// Protobuf messages are limited to 2^31 bytes. 64 MiB of them are reserved for names and nodes.
 constexpr size_t kMostConstantBytes = (size_t{1} << 31) - (size_t{64} << 20);
 
 Status check_sizes(const Graph& graph) {
@@ -31,7 +31,8 @@ Status check_sizes(const Graph& graph) {
   return {};
 }
 
-// QuantizeLinear makes 8 bits only, and a DequantizeLinear of INT32 has no zero point.
+// QuantizeLinear can only make 8-bit integers, and DequantizeLinear of INT32 has no zero point.
+// `made` says whether a QuantizeLinear would have to make the value.
 Status check_quantisation(const Value& value, bool made) {
   if (!value.quantisation || value.type != tensor::DataType::kInt32) return {};
   const bool offset = std::ranges::any_of(value.quantisation->zero_points,

@@ -1,3 +1,6 @@
+// kChanges lists the operator sets after 13 that changed the form of an operator. Fallback
+// operators have the attributes and operands of the newest set, so a file must state the set that
+// introduced this form. The result is the maximum over all nodes.
 #include "compiler/export/operator_set.h"
 
 #include <fmt/format.h>
@@ -14,12 +17,13 @@ namespace {
 
 constexpr int kLeastSet = 13;
 
-// The operator sets after 13 that changed how an operator is called, not just its types.
+// An operator set after 13 that changed the operands or attributes of an operator, not just its
+// types.
 struct Change {
   std::string_view type;
   int set;
-  std::string_view attribute = {};  // the set is needed by nodes that have it; empty: by all
-  std::string_view text = {};       // the value that the attribute must have; empty: any
+  std::string_view attribute = {};  // only nodes with this attribute need the set; empty: all do
+  std::string_view text = {};       // only with this value of the attribute; empty: any
 };
 
 constexpr Change kChanges[] = {
@@ -56,7 +60,7 @@ constexpr Change kChanges[] = {
     {"ScatterND", 18},
 };
 
-// Operators that the standard has removed, which files of early sets may have.
+// Operators that the standard has removed. Files of early operator sets may have them.
 constexpr std::string_view kRemoved[] = {
     "Affine", "Crop",       "ImageScaler", "ParametricSoftplus",
     "Scale",  "ScaledTanh", "Scatter",     "Upsample"};
@@ -71,8 +75,8 @@ bool needs(const graph::Fallback& op, const Change& change) {
   return change.text.empty() || (text != nullptr && *text == change.text);
 }
 
-// A graph holds integers of four bits in bytes, and only an attribute says so; a file says it by
-// the types of the values, which a graph does not have.
+// A graph holds 4-bit integers in bytes, and only the attribute output_dtype says that they have
+// four bits. A file says so by the types of values, which a graph lacks.
 bool quantises_to_four_bits(const graph::Fallback& op) {
   const auto type = std::ranges::find(op.attributes, "output_dtype", &graph::Attribute::name);
   if (op.name != "QuantizeLinear" || type == op.attributes.end()) return false;
@@ -82,11 +86,11 @@ bool quantises_to_four_bits(const graph::Fallback& op) {
 
 Result<int> set_of(const graph::Fallback& op) {
   if (quantises_to_four_bits(op))
-    return unsupported("integers of four bits that are computed cannot be written to ONNX");
+    return unsupported("4-bit integers that a node makes cannot be written to ONNX");
   if (op.name.starts_with("ai.onnx.ml."))
     return unsupported("operators of ai.onnx.ml cannot be written to ONNX");
   if (op.name.find('.') != std::string::npos) return kLeastSet;
-  if (op.name == "RMSNormalization") return kLeastSet;  // written in its parts
+  if (op.name == "RMSNormalization") return kLeastSet;  // written as several operators
   const fallback::OperatorSpec* spec = fallback::find_operator(op.name);
   if (spec == nullptr || spec->since > lowering::kMaxOpset ||
       std::ranges::find(kRemoved, op.name) != std::end(kRemoved))
@@ -98,7 +102,7 @@ Result<int> set_of(const graph::Fallback& op) {
   return set;
 }
 
-// The other operators: two have a form that sets later than 13 have brought.
+// Operators of the graph: two of them can have a form that a later opset than 13 introduced.
 int set_of(const graph::Reshape& op) {
   return std::ranges::find(op.shape, 0) == op.shape.end() ? kLeastSet : 14;  // allowzero
 }

@@ -1,4 +1,4 @@
-// Determines the operator set that a written model needs.
+// Determines the operator set (opset) that an exported model needs. Thread-safe.
 #pragma once
 
 #include "base/status.h"
@@ -6,10 +6,11 @@
 
 namespace millrace::compiler {
 
-// The least operator set of the standard's domain, from 13 on (the first whose QuantizeLinear takes
-// a scale per channel), that has all operators that the graph is written in. Fallback operators
-// have the form of the newest set. kUnsupported: the node of an operator that no set has which
-// models may state, or of ai.onnx.ml, whose strings and maps a graph does not keep.
+// Returns the lowest opset of the standard's domain that has all operators of the graph in the form
+// in which they are written, and at least 13, the first whose QuantizeLinear has a scale per
+// channel. Fallback operators have the form of the newest opset. kUnsupported: an operator that no
+// opset up to lowering::kMaxOpset has, one that makes 4-bit integers, or one of ai.onnx.ml, whose
+// strings and maps a graph does not keep; the message names the node.
 Result<int> operator_set_of(const graph::Graph& graph);
 
 }  // namespace millrace::compiler

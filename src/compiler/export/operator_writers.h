@@ -1,9 +1,9 @@
-// How each operator of the graph is written in operators of the standard.
+// Writers: one overload per operator of the graph, which expresses it in operators of the standard.
 //
-// A writer adds the nodes for one node of the graph and returns the name of what they compute,
-// which is the output of the last of them and read by nothing else; only a Requantise to integers
-// may give the name of its operand. kUnsupported says what operators of the standard cannot
-// express.
+// A writer adds the nodes for one node of the graph and returns the name of the result. This is the
+// output of the last node that it added, and nothing else reads it; only a Requantise to integers
+// may return the name of its operand. kUnsupported: operators of the standard cannot express the
+// node.
 #pragma once
 
 #include <string>
@@ -29,9 +29,10 @@ Result<std::string> write(ProtoModel& model, const graph::Node& node, const grap
 Result<std::string> write(ProtoModel& model, const graph::Node& node, const graph::Reduce& op);
 Result<std::string> write(ProtoModel& model, const graph::Node& node, const graph::Cast& op);
 Result<std::string> write(ProtoModel& model, const graph::Node& node, const graph::Requantise& op);
-// The function of numbers that are in the model; returns them as they are for kIdentity.
+// Adds the nodes of a function of the FLOAT32 tensor `x`, and returns the name of the result; `x`
+// itself for kIdentity.
 std::string write_function(ProtoModel& model, const graph::Activation& function, std::string x);
-// The same for a reduction.
+// Adds the node of a reduction of the tensor `x`, and returns the name of the result.
 std::string write_reduction(ProtoModel& model, const graph::Reduce& op, const std::string& x);
 
 // write_movement.cpp
@@ -44,7 +45,8 @@ Result<std::string> write(ProtoModel& model, const graph::Node& node, const grap
 Result<std::string> write(ProtoModel& model, const graph::Node& node, const graph::Resize& op);
 Result<std::string> write(ProtoModel& model, const graph::Node& node, const graph::Expand& op);
 
-// write_fallback.cpp. Gives all outputs the names of the graph's values, and returns none.
+// write_fallback.cpp. The outputs get the names of the values of the graph, and the returned name
+// is empty.
 Result<std::string> write(ProtoModel& model, const graph::Node& node, const graph::Fallback& op);
 
 }  // namespace millrace::compiler

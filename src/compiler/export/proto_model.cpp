@@ -17,18 +17,19 @@ using ::onnx::AttributeProto;
 using ::onnx::TensorProto;
 using tensor::DataType;
 
-// The version of the file format that the ONNX release with this operator set wrote.
+// Returns the version of the file format (ir_version) of the ONNX release that introduced this
+// opset.
 int format_version(int opset) {
   struct Release {
     int opset, version;
   };
-  static constexpr Release kReleases[] = {{14, 7}, {18, 8}, {20, 9}};  // up to which opset
+  static constexpr Release kReleases[] = {{14, 7}, {18, 8}, {20, 9}};  // last opset, ir_version
   for (const Release& release : kReleases)
     if (opset <= release.opset) return release.version;
   return 10;
 }
 
-// The version of a domain other than the standard's.
+// Returns the opset version to state for a domain other than that of the standard.
 int domain_version(std::string_view domain) {
   return domain == "ai.onnx.ml" ? 3 : 1;
 }
@@ -66,7 +67,7 @@ Value zero_points_of(const Value& value) {
   const Dims shape = points.size() > 1 ? Dims{static_cast<int64_t>(points.size())} : Dims{};
   if (value.type == DataType::kInt32)
     return {{}, value.type, shape, graph::Constant::of<int32_t>(points)};
-  // INT8 and UINT8 have the same bytes.
+  // A zero point of INT8 has the same bits as UINT8.
   std::vector<uint8_t> bytes;
   for (const int32_t point : points) bytes.push_back(static_cast<uint8_t>(point));
   return {{}, value.type, shape, graph::Constant::of<uint8_t>(bytes)};
@@ -100,7 +101,8 @@ ProtoModel::ProtoModel(const graph::Graph& graph, int opset)
   for (const ValueId id : graph.outputs) declare(model_.mutable_graph()->add_output(), id);
 }
 
-// Inputs and outputs keep their names; others do where no other value has it.
+// Inputs and outputs get their names first, so that they keep them. Other values keep theirs unless
+// it is taken.
 void ProtoModel::name_values() {
   names_.resize(graph_.values.size());
   for (const auto* boundary : {&graph_.inputs, &graph_.outputs})
@@ -119,7 +121,7 @@ void ProtoModel::declare(::onnx::ValueInfoProto* info, ValueId id) {
   info->set_name(names_[id]);
   auto* type = info->mutable_type()->mutable_tensor_type();
   type->set_elem_type(element_number(value(id).type));
-  auto* shape = type->mutable_shape();  // there for a scalar, too
+  auto* shape = type->mutable_shape();  // a scalar must have an empty shape, not none
   for (const int64_t dim : value(id).shape) shape->add_dim()->set_dim_value(dim);
 }
 
@@ -194,7 +196,7 @@ void ProtoModel::add(std::string_view domain, std::string_view type,
   entry->set_version(domain_version(domain));
 }
 
-// The operands of a QuantizeLinear or DequantizeLinear for a value.
+// Returns the operands of a QuantizeLinear or DequantizeLinear for a value.
 std::vector<std::string> ProtoModel::quantisation_operands(const std::string& numbers, ValueId id) {
   const std::vector<float>& scales = value(id).quantisation->scales;
   const Dims shape = scales.size() > 1 ? Dims{static_cast<int64_t>(scales.size())} : Dims{};

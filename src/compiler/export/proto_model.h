@@ -1,8 +1,9 @@
-// An ONNX model that is being written: names, constants and nodes, in the order of the graph.
+// ProtoModel: an ONNX model under construction: names, constants and nodes, in the order of the
+// graph.
 //
-// A value of the graph has one name in the model, that of its elements as they are stored. Where it
-// is quantised, what operators of the standard compute with is the output of a DequantizeLinear.
-// An object belongs to one thread at a time.
+// A value of the graph has one name in the model, which stands for its elements as they are stored.
+// If it is quantised, operators of the standard read the output of a DequantizeLinear instead. For
+// one thread at a time.
 #pragma once
 
 #include <onnx/onnx_pb.h>
@@ -26,48 +27,48 @@ struct ProtoAttribute {
 
 using ProtoAttributes = std::vector<ProtoAttribute>;
 
-// The number by which the standard calls an element type (TensorProto.DataType).
+// Returns the number of an element type in the standard (TensorProto.DataType).
 int element_number(tensor::DataType type);
 
 class ProtoModel {
  public:
-  // The inputs and outputs of `graph`, which must outlive the object, with their names. `opset` is
-  // the operator set of the standard's domain.
+  // Begins a model with the inputs and outputs of `graph`, which must outlive the object. `opset`
+  // is the operator set of the standard's domain.
   ProtoModel(const graph::Graph& graph, int opset);
 
   const graph::Value& value(graph::ValueId id) const { return graph_.values[id]; }
   int opset() const noexcept { return opset_; }
 
-  // The name of the value's elements as they are stored; of a constant, which is written with the
-  // first call. Empty for kNoValue.
+  // Returns the name of the elements of a value as they are stored. The first call for a constant
+  // writes it. Empty for kNoValue.
   const std::string& stored(graph::ValueId id);
-  // The name of the numbers that an operator computes with: dequantised, or widened to FLOAT32,
-  // where what is stored is something else.
+  // Returns the name of the real values with which an operator computes: dequantised, or widened to
+  // FLOAT32, if the stored elements are something else.
   const std::string& numbers(graph::ValueId id);
 
-  // A constant of the model that is none of the graph's.
+  // Add a constant that the graph does not have, and return its name.
   std::string floats(graph::Dims shape, const std::vector<float>& elements);
   std::string integers(const graph::Dims& elements);  // INT64, of rank 1
   std::string constant(const graph::Value& value);
 
-  // The nodes that follow are named after this one: the first as it is.
+  // Names the nodes that are added next after `node`: the first gets its name, and others a suffix.
   void begin(const graph::Node& node) { node_name_ = &node.name; }
-  // Adds a node of one output, and returns the output's name. Empty operands at the end are left
-  // out.
+  // Adds a node with one output, in the domain of the standard, and returns the name of the output.
+  // Empty operands at the end are left out.
   std::string add(std::string_view type, std::vector<std::string> operands,
                   const ProtoAttributes& attributes = {});
-  // The same with the names of its outputs, of any domain.
+  // Adds a node of any domain with the given names of outputs. States the opset of a new domain.
   void add(std::string_view domain, std::string_view type, std::vector<std::string> operands,
            const std::vector<std::string>& outputs, const ProtoAttributes& attributes);
   // Adds a DequantizeLinear of a quantised value, and returns the name of its output.
   std::string dequantise(graph::ValueId id);
-  // Makes the output of the last node the stored elements of a value. Requirement: no node reads
-  // it.
+  // Gives the output of the last node the name of a value, whose stored elements it becomes.
+  // Requirement: no node reads that output.
   void store(graph::ValueId id);
-  // Makes them by a QuantizeLinear of `numbers`.
+  // Adds a QuantizeLinear of `numbers` whose output is the stored elements of a value.
   void store_quantised(graph::ValueId id, const std::string& numbers);
 
-  // The model, complete once all nodes are added. Takes it out of the object.
+  // Returns the model, which is complete once all nodes are added. Moves it out of the object.
   ::onnx::ModelProto finish();
 
  private:
@@ -83,11 +84,11 @@ class ProtoModel {
   ::onnx::ModelProto model_;
   const std::string* node_name_ = nullptr;
   std::unordered_set<std::string> used_names_;       // names of values
-  std::unordered_set<std::string> used_node_names_;  // ONNX Runtime refuses any twice
+  std::unordered_set<std::string> used_node_names_;  // ONNX Runtime refuses duplicates
   std::unordered_set<std::string> domains_;
-  std::vector<std::string> names_;                           // by value
-  std::vector<bool> written_;                                // by value: constants that are
-  std::unordered_map<graph::ValueId, std::string> numbers_;  // FLOAT32 forms of other stored values
+  std::vector<std::string> names_;  // by value
+  std::vector<bool> written_;       // by value: whether it is a written constant
+  std::unordered_map<graph::ValueId, std::string> numbers_;  // names of FLOAT32 forms
 };
 
 }  // namespace millrace::compiler

@@ -1,4 +1,5 @@
-// Operators of the standard that the graph has taken over as they are.
+// Writes fallback operators, which have the form of the standard. The operators that the compiler
+// itself makes, or that no supported opset has, are written as the operators that they consist of.
 #include <numeric>
 #include <string_view>
 #include <utility>
@@ -8,7 +9,7 @@
 namespace millrace::compiler {
 namespace {
 
-// "com.microsoft" of "com.microsoft.Gelu", empty of "GatherND".
+// Returns the domain: "com.microsoft" for "com.microsoft.Gelu", empty for "GatherND".
 std::string_view domain_of(std::string_view name) {
   const size_t dot = name.rfind('.');
   return dot == std::string_view::npos ? "" : name.substr(0, dot);
@@ -18,7 +19,8 @@ std::string_view type_of(std::string_view name) {
   return name.substr(name.rfind('.') + 1);
 }
 
-// In the operators that attention was recognised from.
+// Writes attention as softmax(Q K^T * scale + mask) V, the operators from which the compiler fused
+// it.
 void write_attention(ProtoModel& model, const graph::Node& node, const graph::Fallback& op) {
   graph::Dims permutation(model.value(node.input(1)).shape.size());
   std::iota(permutation.begin(), permutation.end(), 0);
@@ -35,7 +37,7 @@ void write_attention(ProtoModel& model, const graph::Node& node, const graph::Fa
   model.store(node.outputs[0]);
 }
 
-// In the operators that it was recognised from: sets up to 22 do not have it.
+// Writes x / sqrt(mean(x^2) + epsilon) * scale: opsets up to 22 have no RMSNormalization.
 void write_rms_normalization(ProtoModel& model, const graph::Node& node,
                              const graph::Fallback& op) {
   const auto rank = static_cast<int64_t>(model.value(node.input(0)).shape.size());

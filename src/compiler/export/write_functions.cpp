@@ -1,4 +1,5 @@
-// Operators that compute element by element, along a dimension or over some.
+// Writes elementwise functions (Unary, Binary, Cast, Requantise), Softmax and reductions. Functions
+// that the opset lacks are composed of older operators.
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -18,7 +19,7 @@ std::string scalar(ProtoModel& model, float number) {
   return model.floats({}, {number});
 }
 
-// A bound of Clip; none where it bounds nothing.
+// Returns the name of a bound of Clip; empty, for no bound, if it exceeds all finite values.
 std::string bound(ProtoModel& model, float number) {
   return std::fabs(number) >= std::numeric_limits<float>::max() ? "" : scalar(model, number);
 }
@@ -30,7 +31,7 @@ std::string write_linear(ProtoModel& model, const Activation& function, std::str
   return x;
 }
 
-// HardSwish and Gelu are operators of later sets than most files have.
+// HardSwish and Gelu are composed, since they are operators of later opsets than most files have.
 std::string write_hard_swish(ProtoModel& model, const std::string& x) {
   const std::string gate = model.add("HardSigmoid", {x}, {{"alpha", 1.0f / 6}, {"beta", 0.5f}});
   return model.add("Mul", {x, gate});
@@ -44,7 +45,7 @@ std::string write_gelu(ProtoModel& model, const std::string& x) {
   return model.add("Mul", {product, scalar(model, 0.5f)});
 }
 
-// The operator of the standard that is the function, for those without parameters.
+// Returns the operator of the standard for a function without parameters.
 const char* plain_function(UnaryKind kind) {
   switch (kind) {
     case UnaryKind::kRelu:
@@ -137,7 +138,7 @@ Result<std::string> write(ProtoModel& model, const graph::Node& node, const grap
                    {{"axis", op.axis}});
 }
 
-// ReduceSum takes its axes as an operand from operator set 13 on, the others from 18 on.
+// ReduceSum has its axes as an operand from opset 13 on, the other reductions from 18 on.
 std::string write_reduction(ProtoModel& model, const graph::Reduce& op, const std::string& x) {
   const int64_t keep_dims = op.keep_dims ? 1 : 0;
   const int since = op.kind == ReduceKind::kSum ? 13 : 18;
@@ -154,7 +155,7 @@ Result<std::string> write(ProtoModel& model, const graph::Node& node, const grap
   return model.add("Cast", {model.stored(node.input(0))}, {{"to", int64_t{element_number(op.to)}}});
 }
 
-// The quantisation of the result, if there is one, is written when the result is stored.
+// If the result is quantised, QuantizeLinear is added when it is stored.
 Result<std::string> write(ProtoModel& model, const graph::Node& node, const graph::Requantise&) {
   const graph::ValueId x = node.input(0);
   if (model.value(node.outputs[0]).quantisation) return model.numbers(x);

@@ -1,4 +1,6 @@
-// Operators with weights or windows: Conv, Pool, MatMul, BatchNormalization.
+// Writes operators with weights or windows: Conv, Pool, GlobalPool, MatMul (as Gemm where that is
+// one node instead of several), BatchNormalization. Fused residuals and activations become nodes of
+// their own.
 #include <utility>
 
 #include "compiler/export/operator_writers.h"
@@ -11,7 +13,7 @@ using graph::kNoValue;
 using graph::Node;
 using graph::ValueId;
 
-constexpr size_t kSpatialBegin = 2;  // in [N, C, spatial...]
+constexpr size_t kSpatialBegin = 2;  // the first spatial dimension of [N, C, spatial...]
 
 Dims joined(const Dims& begins, const Dims& ends) {
   Dims all = begins;
@@ -19,7 +21,8 @@ Dims joined(const Dims& begins, const Dims& ends) {
   return all;
 }
 
-// The slope of a channel, [M] in the graph, as the standard broadcasts it: [M, 1...].
+// Reshapes the slopes of PRelu from [M] in the graph to [M, 1...], which the standard broadcasts
+// along the channels.
 std::string channel_slope(ProtoModel& model, ValueId slope, size_t spatial_rank) {
   Dims shape(1 + spatial_rank, 1);
   shape[0] = model.value(slope).shape[0];
@@ -33,13 +36,14 @@ Dims last_two_swapped(size_t rank) {
   return permutation;
 }
 
-// The operand of a MatMul with its last two dimensions swapped.
+// Adds a Transpose of the last two dimensions of an operand.
 std::string transposed(ProtoModel& model, ValueId id) {
   return model.add("Transpose", {model.numbers(id)},
                    {{"perm", last_two_swapped(model.value(id).shape.size())}});
 }
 
-// Gemm is one operator where a MatMul would need others around it.
+// Whether to write Gemm: it needs rank 2, and is preferred if a MatMul would need further nodes for
+// transpositions, alpha or the bias.
 bool is_gemm(const ProtoModel& model, const Node& node, const graph::MatMul& op) {
   const Dims &a = model.value(node.input(0)).shape, &b = model.value(node.input(1)).shape;
   const bool plain =
@@ -66,14 +70,14 @@ std::string write_product(ProtoModel& model, const Node& node, const graph::MatM
   return y;
 }
 
-// Returns the end padding to state: the total without ceil_excess, which ceil_mode adds.
+// Returns the end padding to state: pads_end without ceil_excess, which ceil_mode adds.
 Dims stated_pads_end(const graph::Pool& op) {
   Dims pads = op.pads_end;
   for (size_t i = 0; i < pads.size(); ++i) pads[i] -= op.ceil_excess[i];
   return pads;
 }
 
-// Whether ceil_mode gives the windows of the Pool. Passes may have changed the padding since.
+// Whether ceil_mode gives exactly the windows of this Pool. Passes may have changed its padding.
 bool ceil_mode_gives(const graph::Pool& op, const Dims& x) {
   for (size_t i = 0; i < op.kernel.size(); ++i) {
     const int64_t begin = op.pads_begin[i], end = op.pads_end[i] - op.ceil_excess[i];
@@ -113,7 +117,7 @@ Result<std::string> write(ProtoModel& model, const Node& node, const graph::Conv
 Result<std::string> write(ProtoModel& model, const Node& node, const graph::Pool& op) {
   const bool ceil = any(op.ceil_excess, 0);
   if (ceil && !ceil_mode_gives(op, model.value(node.input(0)).shape))
-    return unsupported("its windows beyond the end are not those of ceil_mode");
+    return unsupported("ceil_mode does not give its windows beyond the end");
   ProtoAttributes attributes = {{"kernel_shape", op.kernel},
                                 {"pads", joined(op.pads_begin, stated_pads_end(op))},
                                 {"strides", op.strides}};

@@ -1,5 +1,6 @@
-// Operators that move elements. A quantised tensor whose operands have the quantisation of its
-// result could move as integers; runtimes find that out from the pair of operators around it.
+// Writes operators that move elements: Concat, Reshape, Transpose, Slice, Gather, Pad, Resize,
+// Expand. Quantised tensors are dequantised before and quantised after the movement; runtimes can
+// remove such a pair if the quantisation does not change.
 #include <limits>
 
 #include "compiler/export/operator_writers.h"
@@ -22,16 +23,16 @@ bool has_empty_dimension(const Dims& shape) {
   return false;
 }
 
-// Returns the end of a slice that begins at `begin`, as the standard counts. A negative end would
-// count from the back, so an end before the first element becomes the least int64_t. The last
-// element is inside of the operand, while a step beyond it may be outside of the range of int64_t.
+// Returns the end of a slice in the form of the standard. A negative end would count from the back,
+// so an end before the first element becomes the least int64_t. The end is computed from the last
+// element, which is inside of the operand, since a full step beyond it might overflow.
 int64_t slice_end(int64_t begin, int64_t size, int64_t step) {
   if (size == 0) return begin;
   const int64_t end = begin + (size - 1) * step + (step > 0 ? 1 : -1);
   return end < 0 ? std::numeric_limits<int64_t>::min() : end;
 }
 
-// A scalar of the type that the operator moves.
+// Adds a scalar constant of this type.
 Result<std::string> scalar(ProtoModel& model, DataType type, float number) {
   const graph::Value wide{{}, DataType::kFloat32, {}, graph::Constant::of<float>({number})};
   if (type == DataType::kFloat32) return model.constant(wide);
@@ -59,7 +60,7 @@ const char* name_of(graph::NearestMode mode) {
   return kNames[static_cast<size_t>(mode)];
 }
 
-// Whether the scales are what the standard computes from the two sizes.
+// Whether the scales equal the ratio of the sizes, which the standard assumes if sizes are stated.
 bool sizes_say_scales(const graph::Resize& op, const Dims& x) {
   for (size_t i = 0; i < x.size(); ++i)
     if (op.scales[i] != static_cast<float>(op.shape[i]) / static_cast<float>(x[i])) return false;
@@ -74,7 +75,7 @@ Result<std::string> write(ProtoModel& model, const Node& node, const graph::Conc
   return model.add("Concat", std::move(operands), {{"axis", op.axis}});
 }
 
-// A dimension of 0 means that of the operand, unless allowzero says otherwise.
+// In the standard, a dimension of 0 means the dimension of the operand, unless allowzero is set.
 Result<std::string> write(ProtoModel& model, const Node& node, const graph::Reshape& op) {
   const std::string x = numbers_of_first(model, node);
   if (has_empty_dimension(op.shape))

@@ -10,7 +10,8 @@ namespace {
 using Value = network::Attribute::Value;
 using ::onnx::AttributeProto;
 
-// Models of the first versions leave the kind out.
+// Files of the first format versions do not state the kind of an attribute; it follows from the
+// field that is set.
 int kind_of(const AttributeProto& attribute) {
   if (attribute.has_type()) return attribute.type();
   if (attribute.has_f()) return AttributeProto::FLOAT;
@@ -22,7 +23,7 @@ int kind_of(const AttributeProto& attribute) {
   return AttributeProto::INTS;
 }
 
-// See read_attribute().
+// Returns the placeholder for an attribute that cannot be used: see read_attribute().
 Value unusable(std::string reason) {
   return graph::Value{std::move(reason), tensor::DataType::kUnknown, {}, std::nullopt};
 }

@@ -1,4 +1,4 @@
-// From the attributes of a model file's nodes to those of a network.
+// Reads the attributes of ONNX nodes into those of a network. Thread-safe.
 #pragma once
 
 #include <onnx/onnx_pb.h>
@@ -8,10 +8,10 @@
 
 namespace millrace::compiler {
 
-// The value of an attribute that holds no graph; takes over the bytes of a tensor. What no operator
-// takes in (sparse tensors, types, strings in tensors, tensors in other files) is a tensor without
-// elements whose name says why: it is an error only where an operator asks for it. kCorruptData for
-// tensors that contradict themselves.
+// Returns the value of an attribute other than a graph; moves the bytes of a tensor out of it. For
+// a kind that no operator supports (sparse tensors, types, strings in tensors, tensors in other
+// files) it returns a tensor without elements whose name is the reason: this is an error only if an
+// operator needs the attribute. kCorruptData: a tensor is inconsistent.
 Result<network::Attribute::Value> read_attribute(::onnx::AttributeProto& attribute);
 
 }  // namespace millrace::compiler

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The location that a tensor states for its data. A negative length means that none is stated.
+// The location of a tensor's data as the file states it. A length of -1 means that none is stated.
 struct ExternalRange {
   std::string location;
   int64_t offset = 0;
@@ -23,7 +23,7 @@ Status parse_number(const std::string& key, const std::string& text, int64_t* nu
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, *number);
   if (error == std::errc() && stop == end && *number >= 0) return {};
-  return corrupt_data(fmt::format("external data: {} '{}' is no size", key, text));
+  return corrupt_data(fmt::format("external data: {} '{}' is not a valid size", key, text));
 }
 
 Result<ExternalRange> parse_range(const ::onnx::TensorProto& tensor) {
@@ -37,7 +37,7 @@ Result<ExternalRange> parse_range(const ::onnx::TensorProto& tensor) {
       MILLRACE_RETURN_IF_ERROR(parse_number(entry.key(), entry.value(), &range.length));
     }
   }
-  if (range.location.empty()) return corrupt_data("external data without a location");
+  if (range.location.empty()) return corrupt_data("external data has no location");
   return range;
 }
 
@@ -46,7 +46,8 @@ bool is_inside(const fs::path& path, const fs::path& directory) {
   return !relative.empty() && *relative.begin() != "..";
 }
 
-// The file behind `location`, with links resolved, so that none of them leads out.
+// Returns the path of the file with links resolved, so that a link cannot lead out of the
+// directory.
 Result<fs::path> resolve(const std::string& location, const fs::path& directory) {
   std::error_code error;
   const fs::path base = fs::weakly_canonical(directory.empty() ? fs::path(".") : directory, error);

@@ -1,4 +1,5 @@
-// Tensors that a model keeps in files beside it.
+// Reads the data of tensors that a model keeps in files beside it. Paths come from the model and
+// are not trusted.
 #pragma once
 
 #include <onnx/onnx_pb.h>
@@ -16,9 +17,10 @@ struct ExternalData {
   std::shared_ptr<const void> owner;
 };
 
-// The `bytes` bytes that `tensor` refers to, from a file in `directory` or below it. A location
-// that leads out of the directory (an absolute path, "..", a link) is refused with
-// kInvalidArgument; a missing file is kNotFound, one that is too short kCorruptData.
+// Returns the `bytes` bytes of data of `tensor`, from a file in `directory` or below it.
+// kInvalidArgument: the location leads out of the directory (an absolute path, "..", a link).
+// kNotFound: no such file. kCorruptData: the stated length differs from `bytes`, or the file is too
+// short.
 Result<ExternalData> read_external_data(const ::onnx::TensorProto& tensor,
                                         const std::filesystem::path& directory, size_t bytes);
 

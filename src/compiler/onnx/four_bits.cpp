@@ -10,7 +10,7 @@
 namespace millrace::compiler {
 namespace {
 
-// The types of the constants of four bits, by name.
+// Returns the types of the 4-bit constants of a graph, by name.
 std::unordered_map<std::string, int32_t> constants_of(const ::onnx::GraphProto& graph) {
   std::unordered_map<std::string, int32_t> types;
   for (const auto& tensor : graph.initializer())
@@ -25,7 +25,7 @@ std::unordered_map<std::string, int32_t> constants_of(const ::onnx::GraphProto& 
   return types;
 }
 
-// Constants of four bits, of a graph and of those around it.
+// The 4-bit constants of a graph and of the graphs around it.
 struct Scope {
   std::unordered_map<std::string, int32_t> types;
   const Scope* outer;
@@ -37,7 +37,8 @@ struct Scope {
   }
 };
 
-// An attribute of 0, the standard's default, says no more than the operand does.
+// Sets an attribute. An existing one takes precedence, unless it is 0, the default of the standard,
+// which means that the operand determines the type.
 void state(::onnx::NodeProto& node, const char* name, int64_t value) {
   const auto stated = std::ranges::find_if(
       *node.mutable_attribute(), [&](const auto& attribute) { return attribute.name() == name; });
@@ -77,7 +78,7 @@ void unpack_four_bits(std::span<const std::byte> packed, bool is_signed, std::sp
   for (size_t i = 0; i < to.size(); ++i) {
     const auto half = static_cast<uint8_t>(std::to_integer<unsigned>(packed[i / 2]) >> i % 2 * 4);
     const auto bits = static_cast<uint8_t>(half & 0xfu);
-    // The upper half of a signed one repeats its sign.
+    // Sign extension.
     to[i] = is_signed && bits >= 8 ? static_cast<uint8_t>(bits | 0xf0u) : bits;
   }
 }

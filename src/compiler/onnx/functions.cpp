@@ -1,3 +1,7 @@
+// Inlines model-local functions (FunctionProto) recursively. Each call copies the body, renames its
+// values with a prefix that is unique to the call, and resolves references to attributes of the
+// call. A budget of nodes and bytes limits the result, since a few nested calls could otherwise
+// expand to any size.
 #include "compiler/onnx/functions.h"
 
 #include <fmt/format.h>
@@ -22,7 +26,8 @@ using ::onnx::GraphProto;
 using ::onnx::NodeProto;
 using Nodes = ::google::protobuf::RepeatedPtrField<NodeProto>;
 
-// Limits for the expansion of calls: the nodes and bytes that they may add, and their nesting.
+// Limits for the expansion of calls: the nodes and bytes that they may add, and the depth of
+// nesting.
 constexpr size_t kMostNodes = 200'000;
 constexpr size_t kMostBytes = size_t{256} << 20;
 constexpr size_t kMostDepth = 64;
@@ -33,8 +38,8 @@ std::string text_of(const FunctionName& name) {
   return name.first.empty() ? name.second : name.first + "." + name.second;
 }
 
-// The nodes and bytes that calls may still add to the model. Names and attributes count, since a
-// call may copy them from a short body many times.
+// The nodes and bytes that calls may still add to the model. Names and attributes count, since each
+// call copies them.
 class Budget {
  public:
   bool take_node(size_t bytes) {
@@ -42,7 +47,7 @@ class Budget {
     --nodes_;
     return take(bytes);
   }
-  // Once a request has been refused, all later ones are refused.
+  // Once a request has failed, all later ones fail.
   bool take(size_t bytes) {
     if (exceeded_ || bytes > bytes_) return exceed();
     bytes_ -= bytes;
@@ -50,7 +55,7 @@ class Budget {
   }
   Status status() const {
     if (!exceeded_) return {};
-    return unsupported(fmt::format("its functions make more than {} nodes or {} bytes of it",
+    return unsupported(fmt::format("inlining its functions adds more than {} nodes or {} bytes",
                                    kMostNodes, kMostBytes));
   }
 
@@ -66,8 +71,8 @@ class Budget {
   bool exceeded_ = false;
 };
 
-// Reads the defaults of attributes that a call does not state. Files of newer versions than the
-// protobuf messages this is built with have these in a field that the messages do not know.
+// Reads the defaults of attributes, for calls that do not state them. They are in a field of newer
+// file versions that the protobuf messages of older ONNX releases do not know.
 Status read_defaults(const FunctionProto& function, Budget& budget,
                      std::vector<AttributeProto>* defaults) {
   constexpr int kAttributeField = 11;
@@ -86,11 +91,12 @@ Status read_defaults(const FunctionProto& function, Budget& budget,
   return {};
 }
 
-// The copy of a function's body for one call.
+// The renaming of a function's body for one call.
 class Body {
  public:
-  // Values that the body makes get names that begin with `prefix`. The body may refer to the
-  // attributes, the first of a name first. Without budget, names and references stay unchanged.
+  // Values that the body makes get names that begin with `prefix`. `attributes` are those to which
+  // the body may refer; the first one of a name takes precedence. When the budget is exhausted,
+  // names and references stay unchanged.
   Body(const FunctionProto& function, const NodeProto& call,
        const std::vector<AttributeProto>& attributes, std::string prefix, Budget& budget)
       : prefix_(std::move(prefix)), budget_(budget) {
@@ -102,6 +108,7 @@ class Body {
       add_output(function.output(i), call.output(i));
   }
 
+  // Renames a node of the body, its operands and outputs, and those of its subgraphs.
   void adapt(NodeProto& node) const {
     if (!node.name().empty() && budget_.take(prefix_.size())) node.set_name(prefix_ + node.name());
     for (std::string& name : *node.mutable_input()) name = renamed(name);
@@ -113,7 +120,8 @@ class Body {
     }
   }
 
-  // Outputs of the call for which the body has no name of its own: nodes that copy what has it.
+  // The nodes that copy a value for an output of the call, if the function returns one value
+  // several times, or an input.
   const std::vector<NodeProto>& copies() const { return copies_; }
 
  private:
@@ -143,7 +151,8 @@ class Body {
     for (NodeProto& node : *graph.mutable_node()) adapt(node);
   }
 
-  // An attribute that refers to one of the call's becomes that, or is left out where there is none.
+  // Replaces attributes that refer to an attribute of the call. They are removed if the call has no
+  // such attribute.
   void resolve_references(NodeProto& node) const {
     auto& attributes = *node.mutable_attribute();
     for (int i = attributes.size(); i-- > 0;) {
@@ -163,10 +172,11 @@ class Body {
   std::unordered_map<std::string, const AttributeProto*> attributes_;
   std::string prefix_;
   Budget& budget_;
-  std::map<std::string, std::string> names_;  // body's names -> inputs and outputs of the call
+  std::map<std::string, std::string> names_;  // from names in the body to those of the call
   std::vector<NodeProto> copies_;
 };
 
+// Expands all calls of functions in a list of nodes.
 class Inliner {
  public:
   Status index(const ::onnx::ModelProto& model);
@@ -177,7 +187,7 @@ class Inliner {
   Status expand_call(const NodeProto& call, const FunctionName& name, Nodes& result);
 
   std::map<FunctionName, const FunctionProto*> functions_;
-  std::vector<FunctionName> open_;  // functions being expanded
+  std::vector<FunctionName> open_;  // functions that are being expanded, outermost first
   size_t calls_ = 0;
   Budget budget_;
 };
@@ -259,7 +269,7 @@ Status inline_functions(::onnx::ModelProto& model) {
   Inliner inliner;
   MILLRACE_RETURN_IF_ERROR(inliner.index(model));
   MILLRACE_RETURN_IF_ERROR(inliner.expand(*model.mutable_graph()->mutable_node()));
-  // Adds the opset imports that the bodies use and the model does not state.
+  // The opset imports that the bodies use and the model does not state.
   std::map<std::string, int64_t> stated;
   for (const auto& entry : model.opset_import())
     stated.emplace(canonical_domain(entry.domain()), entry.version());

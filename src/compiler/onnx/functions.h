@@ -1,4 +1,4 @@
-// Functions that a model defines for itself.
+// Inlines the functions that a model defines (model-local functions, FunctionProto). Thread-safe.
 #pragma once
 
 #include <onnx/onnx_pb.h>
@@ -7,10 +7,10 @@
 
 namespace millrace::compiler {
 
-// Puts the bodies of the model's functions in the place of the nodes that call them, in subgraphs
-// and in other functions, too; the model has none left then. What a body makes gets names that
-// nothing else in the model has. kInvalidArgument: a function that calls itself, or is defined
-// twice; kUnsupported: one of another operator set than the model, or calls that make the model
+// Replaces all nodes that call functions of the model by the bodies of these functions, also in
+// subgraphs and in other functions, and removes the functions from the model. Values of a body get
+// names that are unique in the model. kInvalidArgument: a function calls itself, or is defined
+// twice. kUnsupported: a function uses another opset than the model, or the calls make the model
 // far larger than its file.
 Status inline_functions(::onnx::ModelProto& model);
 

@@ -12,7 +12,7 @@
 namespace millrace::compiler {
 namespace {
 
-// Limit of the protobuf encoding.
+// The limit of the protobuf encoding.
 constexpr size_t kMaxModelBytes = 0x7fffffff;
 
 Status too_large() {
@@ -31,7 +31,7 @@ Status unreadable() {
   return Status(StatusCode::kIoError, "cannot be read");
 }
 
-// Enough to tell what the file is; the next read begins at its first byte again.
+// Reads enough to recognise the kind of the file, and rewinds.
 Result<std::string> read_beginning(std::ifstream& file) {
   constexpr size_t kBytes = 4096;
   std::string beginning(kBytes, '\0');
@@ -52,7 +52,7 @@ Status parse_model(std::string_view content, ::onnx::ModelProto* model) {
   return check_parsed(is_parsed, *model, content);
 }
 
-// The message is made while the file is read, so that large weights are never in memory twice.
+// The message is parsed from a stream, so that large weights are never in memory twice.
 Result<size_t> read_model_file(const std::string& path, ::onnx::ModelProto* model) {
   std::error_code error;
   const uintmax_t bytes = std::filesystem::file_size(path, error);

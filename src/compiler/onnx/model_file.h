@@ -1,4 +1,4 @@
-// From the bytes of a model file to its protobuf message.
+// Parses an ONNX file into its protobuf message. Thread-safe.
 #pragma once
 
 #include <onnx/onnx_pb.h>
@@ -10,12 +10,12 @@
 
 namespace millrace::compiler {
 
-// kCorruptData says what the content seems to be where it is no ONNX model; kUnsupported above
-// 2 GiB, the limit of the protobuf encoding.
+// Parses the content of a file. kCorruptData: it is not an ONNX model; the message says what it
+// seems to be. kUnsupported: more than 2 GiB, the limit of the protobuf encoding.
 Status parse_model(std::string_view content, ::onnx::ModelProto* model);
 
-// The same for a file, whose size it returns. Its content is never in memory as a whole beside the
-// message, so that large weights are there once. kNotFound, kIoError.
+// Parses a file and returns its size in bytes. The content is streamed, so that large weights are
+// in memory once, in the message. Errors as for parse_model(), and kNotFound, kIoError.
 Result<size_t> read_model_file(const std::string& path, ::onnx::ModelProto* model);
 
 }  // namespace millrace::compiler

@@ -1,3 +1,7 @@
+// Reads a graph and, recursively, the subgraphs of its nodes. Functions are inlined first. Nodes
+// are then sorted (node_order.h), names that a subgraph reads from enclosing graphs become its
+// captures, and only initializers that something reads are converted. Protobuf data is released as
+// it is read, so that weights are in memory once.
 #include "compiler/onnx/network_reader.h"
 
 #include <fmt/format.h>
@@ -29,7 +33,7 @@ network::Dimension read_dimension(const ::onnx::TensorShapeProto::Dimension& dim
   return {network::Dimension::kOpen, dim.dim_param()};
 }
 
-// Name and shape; the type is still to be read.
+// Reads name and shape of a declaration; the type is read by the caller.
 network::Input read_declaration(const ::onnx::ValueInfoProto& value) {
   network::Input result;
   result.name = value.name();
@@ -47,9 +51,9 @@ Result<network::Input> read_input(const ::onnx::ValueInfoProto& input) {
   return result;
 }
 
-// The type of an output as it is computed. What would be strings are names of classes, which have
-// become numbers; maps are from classes to scores, which have become tensors of the scores. Nothing
-// else makes any.
+// Returns the type of an output as Millrace computes it. The standard has strings and maps only in
+// classifiers: class labels that are strings become their indices, and maps from classes to scores
+// become tensors of the scores.
 int computed_type(const ::onnx::TypeProto& type) {
   if (type.has_sequence_type() && type.sequence_type().elem_type().has_map_type())
     return type.sequence_type().elem_type().map_type().value_type().tensor_type().elem_type();
@@ -66,7 +70,7 @@ Result<network::Output> read_output(const ::onnx::ValueInfoProto& output) {
   return result;
 }
 
-// Parameters and results of subgraphs are of whatever type they are when it runs.
+// Reads a parameter or result of a subgraph. Its type may be unknown until the subgraph runs.
 network::Input read_inner(const ::onnx::ValueInfoProto& value) {
   network::Input result = read_declaration(value);
   const auto type = lowering::boundary_type(value.type().tensor_type().elem_type());
@@ -159,7 +163,7 @@ Result<network::Node> NetworkReader::read_node(::onnx::NodeProto& node) {
   return result;
 }
 
-// Reads the initializers that something reads. Others may be of any type.
+// Reads the initializers that a node or output reads. Others may have any type.
 Status NetworkReader::read_initializers(::onnx::GraphProto& graph, Network* result) {
   Names read;
   for (const network::Node& node : result->nodes) {
@@ -176,6 +180,7 @@ Status NetworkReader::read_initializers(::onnx::GraphProto& graph, Network* resu
   return {};
 }
 
+// In a model, unlike a subgraph, every value must be made or given.
 Status refuse_missing(const Network& network, const NodeOrder& order) {
   if (order.missing.empty()) return {};
   const auto& [name, reader] = order.missing.front();

@@ -1,8 +1,8 @@
-// From a model file to a Network.
+// Reads ONNX files into Networks.
 //
-// Resolves what the file leaves to its readers: nodes are in an order in which they can run,
-// attributes have kinds, domains have one name each, and 16-bit floats and doubles of constants are
-// FLOAT32. Only the constants that nodes read stay in memory, once.
+// The result is canonical: nodes are in topological order, attributes have kinds, each domain has
+// one name, and constants of FP16 and BF16 are FLOAT32. Only constants that something reads stay in
+// memory, once. Thread-safe.
 #pragma once
 
 #include <filesystem>
@@ -14,12 +14,13 @@
 
 namespace millrace::compiler {
 
-// kNotFound, kIoError; kCorruptData: no ONNX protobuf, or tensors that contradict themselves;
-// kInvalidArgument: an inconsistent model (the message names the node); kUnsupported: opsets, types
-// of inputs and outputs, or initializers that are not supported.
+// Reads a model file. kNotFound, kIoError; kCorruptData: not an ONNX protobuf, or inconsistent
+// tensors; kInvalidArgument: an inconsistent model (the message names the node); kUnsupported:
+// opsets, types of inputs and outputs, or initializers that are not supported.
 Result<network::Network> read_network_file(const std::string& path);
 
-// The same for the content of a file; external tensors are searched in `directory`.
+// Reads the content of a file. Files of external data are searched in `directory`. Errors as for
+// read_network_file().
 Result<network::Network> read_network(std::string_view content,
                                       const std::filesystem::path& directory);
 

@@ -1,3 +1,5 @@
+// Kahn's algorithm for topological sorting. A priority queue yields the ready node with the lowest
+// index, so the order of the file is kept where possible.
 #include "compiler/onnx/node_order.h"
 
 #include <fmt/format.h>
@@ -29,9 +31,9 @@ Result<Makers> find_makers(const network::Network& network,
   return makers;
 }
 
-// The dependencies between nodes.
+// The edges between nodes.
 struct Dependencies {
-  std::vector<std::vector<size_t>> readers;  // by node: those that read what it makes
+  std::vector<std::vector<size_t>> readers;  // by node: the nodes that read its outputs
   std::vector<size_t> waiting_for;           // by node: the number of values it waits for
 };
 

@@ -1,4 +1,4 @@
-// The order in which the nodes of a network can be lowered.
+// Topological order of the nodes of a network. Thread-safe.
 #pragma once
 
 #include <string>
@@ -11,15 +11,16 @@
 namespace millrace::compiler {
 
 struct NodeOrder {
-  std::vector<size_t> order;  // indices of all nodes
-  // Values that nodes or outputs of the network read and that are neither given nor made by a node,
-  // by name, with the index of the first node that reads them; the number of nodes for an output.
+  std::vector<size_t> order;  // the indices of all nodes
+  // Values that nodes or outputs read, but that are neither given nor made by a node: the name, and
+  // the index of the first node that reads the value, or the number of nodes if only an output
+  // does.
   std::vector<std::pair<std::string, size_t>> missing;
 };
 
-// Each node after those that make what it and its subgraphs read, otherwise in the order of
-// `network`. `given` holds the names of inputs and initializers. kInvalidArgument names the node
-// where a value is made twice, or nodes depend on each other in a cycle.
+// Sorts the nodes so that each follows the nodes on which it and its subgraphs depend, and
+// otherwise keeps their order. `given` holds the names of inputs and initializers.
+// kInvalidArgument: a value is made twice, or nodes form a cycle; the message names a node.
 Result<NodeOrder> node_order(const network::Network& network,
                              const std::unordered_set<std::string>& given);
 

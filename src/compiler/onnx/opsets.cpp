@@ -12,9 +12,9 @@ namespace {
 using lowering::kMaxOpset;
 using lowering::kMinOpset;
 
-constexpr int64_t kFirstWithOpsets = 3;  // version of the file format
+constexpr int64_t kFirstWithOpsets = 3;  // first ir_version whose files state opsets
 
-// True of a model without nodes, too.
+// A model without nodes counts as using the default domain.
 bool uses_default_domain(const ::onnx::GraphProto& graph) {
   return graph.node().empty() ||
          std::ranges::any_of(graph.node(), [](const ::onnx::NodeProto& node) {

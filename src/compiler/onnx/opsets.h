@@ -1,4 +1,4 @@
-// The operator sets that a model states, by domain.
+// Reads the operator sets (opsets) that a model states, by domain. Thread-safe.
 #pragma once
 
 #include <onnx/onnx_pb.h>
@@ -10,12 +10,12 @@
 
 namespace millrace::compiler {
 
-// "" of the standard's domain, which files also call "ai.onnx".
+// Returns the domain, with "" for the domain of the standard, which files also call "ai.onnx".
 std::string canonical_domain(const std::string& domain);
 
-// By canonical domain. kUnsupported where the opset of the default domain is not one of those in
-// operator_table.h, kInvalidArgument where it is missing. A model all of whose nodes are of other
-// domains need not state it: its nodes are reported one by one.
+// Returns opsets by canonical domain. kUnsupported: the opset of the default domain is outside the
+// range in lowering/operators/operator_table.h. kInvalidArgument: it is missing. A model whose
+// nodes are all of other domains need not state it: the lowering reports such nodes one by one.
 Result<std::map<std::string, int>> read_opsets(const ::onnx::ModelProto& model);
 
 }  // namespace millrace::compiler

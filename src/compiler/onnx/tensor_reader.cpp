@@ -1,3 +1,6 @@
+// Raw or external data becomes a constant without a copy if it is aligned and has a type that a
+// graph holds. Otherwise elements are copied: from typed fields, from FP16 and BF16 widened to
+// FLOAT32, from 4-bit integers unpacked to bytes, and from BOOLEAN normalised to 0 and 1.
 #include "compiler/onnx/tensor_reader.h"
 
 #include <fmt/format.h>
@@ -27,7 +30,7 @@ using tensor::DataType;
 
 static_assert(std::endian::native == std::endian::little, "model files are little-endian");
 
-// The tensor's content as the file's elements, dense; `keeper` owns the bytes.
+// The content of a tensor: dense elements of the type in the file. `keeper` owns the bytes.
 struct RawData {
   std::span<const std::byte> bytes;
   std::shared_ptr<const void> keeper;
@@ -38,7 +41,8 @@ RawData take_raw(TensorProto& tensor) {
   return {std::as_bytes(std::span<const char>(*keeper)), keeper};
 }
 
-// Elements of a typed field, each narrowed to the T that the file's type means.
+// Copies a typed field. Protobuf stores small types in wider fields, so each element is narrowed to
+// T.
 template <class T, class Field>
 RawData copy_field(const Field& field) {
   auto keeper = std::make_shared<std::vector<T>>();
@@ -89,7 +93,7 @@ Result<RawData> read_bytes(TensorProto& tensor, const std::filesystem::path& dir
   return data;
 }
 
-// Reads element by element with memcpy: the bytes of a file need not be aligned.
+// Converts element by element with memcpy, since the bytes of a file need not be aligned.
 template <class From, class Convert>
 void widen(std::span<const std::byte> bytes, std::span<float> out, Convert convert) {
   for (size_t i = 0; i < out.size(); ++i) {

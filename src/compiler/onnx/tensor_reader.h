@@ -1,4 +1,4 @@
-// From the model file's tensors and types to the graph's.
+// Reads ONNX tensors as constants of a graph. Thread-safe.
 #pragma once
 
 #include <onnx/onnx_pb.h>
@@ -13,13 +13,13 @@
 
 namespace millrace::compiler {
 
-// A constant out of a TensorProto, all storage forms: raw bytes, typed fields, external files
-// (searched in `directory`, which they may not leave). Takes over the tensor's raw bytes instead of
-// copying them. Errors name the tensor.
+// Makes a constant of a TensorProto, in any of its storage forms: raw bytes, typed fields, external
+// files (in `directory`, which they may not leave). Takes over raw bytes instead of copying them.
+// Errors name the tensor.
 Result<graph::Value> read_tensor(::onnx::TensorProto&& tensor,
                                  const std::filesystem::path& directory);
 
-// A tensor as the file stores it: dense elements of the file's own type, no widening.
+// A tensor as the file stores it: dense elements of the type in the file, without conversion.
 struct ElementsInFile {
   int onnx_type = 0;  // TensorProto::DataType
   graph::Dims shape;
@@ -27,8 +27,8 @@ struct ElementsInFile {
   std::shared_ptr<const void> keeper;  // owns the bytes
 };
 
-// The same storage forms as above, of every type that a graph can take in. Errors do not name the
-// tensor.
+// Reads the elements of a tensor, in the same storage forms, of every type that a graph can hold.
+// Errors do not name the tensor.
 Result<ElementsInFile> read_elements(::onnx::TensorProto&& tensor,
                                      const std::filesystem::path& directory);
 

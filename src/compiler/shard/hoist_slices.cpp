@@ -1,3 +1,7 @@
+// A slice along one dimension of a moved tensor equals a slice along some dimension of its source,
+// if the movement keeps the range contiguous: a Transpose maps the dimension, and a Reshape maps it
+// if the dimension of the source has the same number of elements before it. The transformation runs
+// until nothing changes, since one movement may follow another.
 #include "compiler/shard/hoist_slices.h"
 
 #include <functional>
@@ -19,7 +23,7 @@ using graph::Slice;
 using graph::ValueId;
 using lowering::Editor;
 
-// Some indices of one dimension, which follow each other.
+// Consecutive indices of one dimension.
 struct Range {
   size_t dimension = 0;
   int64_t begin = 0, size = 0;
@@ -29,6 +33,7 @@ int64_t product(Dims::const_iterator begin, Dims::const_iterator end) {
   return std::accumulate(begin, end, int64_t{1}, std::multiplies<>());
 }
 
+// Returns the range that a slice takes; nothing if it cuts several dimensions or has a step.
 std::optional<Range> range_of(const Slice& slice, const Dims& shape) {
   std::optional<Range> range;
   for (size_t i = 0; i < shape.size(); ++i) {
@@ -39,7 +44,8 @@ std::optional<Range> range_of(const Slice& slice, const Dims& shape) {
   return range;
 }
 
-// The same elements before a Reshape from `from` to `to`, where they are a range there.
+// Returns the range of the same elements before a Reshape from `from` to `to`; nothing if they are
+// not a range of one dimension there.
 std::optional<Range> before_reshape(const Range& range, const Dims& from, const Dims& to) {
   const auto at = to.begin() + static_cast<ptrdiff_t>(range.dimension);
   const int64_t outer = product(to.begin(), at), inner = product(at + 1, to.end());
@@ -53,7 +59,7 @@ std::optional<Range> before_reshape(const Range& range, const Dims& from, const 
   return std::nullopt;
 }
 
-// The number that a constant of one INT64 element holds.
+// Returns the index in a constant of one INT64 element.
 std::optional<int64_t> index_of(const graph::Value& value) {
   if (!value.constant || value.type != tensor::DataType::kInt64 || value.elements() != 1)
     return std::nullopt;
@@ -64,7 +70,7 @@ class Hoisting {
  public:
   explicit Hoisting(Graph& graph) : readers_(graph::consumers_of(graph)), editor_(graph) {}
 
-  // Whether anything has changed.
+  // Runs over all nodes once; returns whether anything has changed.
   bool run() {
     bool changed = false;
     for (const Editor::Index index : editor_.nodes()) changed = hoist_over(index) || changed;
@@ -75,7 +81,7 @@ class Hoisting {
  private:
   const Dims& shape(ValueId id) const { return editor_.value(id).shape; }
 
-  // The part of `moved` that a reader of it takes.
+  // Returns the part of `moved` that a Slice, or a Gather of one index, takes.
   std::optional<Range> part_of(ValueId moved, const Node& reader) const {
     if (reader.inputs[0] != moved) return std::nullopt;
     const Dims& whole = shape(moved);
@@ -90,6 +96,7 @@ class Hoisting {
     return Range{axis, begin, 1};
   }
 
+  // Returns the range in the operand of the movement that becomes `range` of its result.
   std::optional<Range> before(const Node& moving, const Range& range) const {
     if (const auto* transpose = std::get_if<graph::Transpose>(&moving.op))
       return Range{static_cast<size_t>(transpose->permutation[range.dimension]), range.begin,
@@ -98,6 +105,7 @@ class Hoisting {
     return before_reshape(range, shape(moving.inputs[0]), shape(moving.outputs[0]));
   }
 
+  // Hoists all readers of a movement over it, or none.
   bool hoist_over(Editor::Index index) {
     const Node moving = editor_.node(index);
     if (!std::holds_alternative<graph::Transpose>(moving.op) &&
@@ -119,8 +127,8 @@ class Hoisting {
     return true;
   }
 
-  // The reader becomes a Slice, the movement of that part, and a Reshape where a Gather drops the
-  // dimension.
+  // Replaces the reader by a Slice of the source, the movement of that part, and a Reshape if a
+  // Gather drops the dimension.
   void hoist(const Node& moving, Editor::Index reader, const Range& after, const Range& earlier) {
     const ValueId source = moving.inputs[0], result = editor_.node(reader).outputs[0];
     const std::string name = editor_.node(reader).name;

@@ -1,4 +1,4 @@
-// Slices are taken before elements are moved, not after it.
+// Moves slices before movements of elements. A step of sharding (separate_products.h).
 #pragma once
 
 #include "base/status.h"
@@ -6,9 +6,9 @@
 
 namespace millrace::compiler {
 
-// If only Slices along one dimension, or Gathers of one index of it, read the result of a Reshape
-// or Transpose, each part is taken from the operand and then moved alone. Queries, keys and values
-// that one MatMul makes thus become slices of its result, however that was reshaped before they
+// If the result of a Reshape or Transpose is only read by Slices along one dimension, or by Gathers
+// of one index, each part is taken from the operand and then moved alone. So queries, keys and
+// values that one MatMul makes become slices of its result, however it was reshaped before they
 // were separated. Requirement: the graph is valid.
 void hoist_slices(graph::Graph& graph);
 

@@ -1,3 +1,6 @@
+// Copies the graph node by node. Divided values get the shape of one part, and weights the slice of
+// this rank. A product over a divided dimension gives partial sums: an AllReduce adds them,
+// followed by the bias and the activation. A divided graph output is joined by an AllGather.
 #include "compiler/shard/rank_graph.h"
 
 #include <algorithm>
@@ -29,7 +32,8 @@ class RankGraph {
   }
 
  private:
-  // Returns this rank's share of a value of the whole graph: a part if the plan divides the value.
+  // Returns the part of this rank of a value of the whole graph: a slice if the plan divides the
+  // value, otherwise all of it.
   ValueId part_of(ValueId id) {
     if (id == kNoValue) return kNoValue;
     const auto [entry, is_new] = parts_.try_emplace({id, plan_.values[id]});
@@ -37,14 +41,15 @@ class RankGraph {
     graph::Value value = whole_.values[id];
     if (const Split split = plan_.values[id]) {
       value.shape[*split] /= ranks_;
-      // An output keeps its name for what all ranks have made together.
+      // The name of an output belongs to the joined value.
       if (is_output(id)) value.name += ".part";
     }
     entry->second = graph_.add_value(std::move(value));
     return entry->second;
   }
 
-  // The same divided as a node wants it, which is cut out of what every rank has.
+  // Returns a value divided as a node needs it. If every rank has the whole value, the part is cut
+  // out of it; a constant is cut now.
   Result<ValueId> part_of(ValueId id, Split wanted) {
     if (id == kNoValue || wanted == plan_.values[id]) return part_of(id);
     const auto entry = parts_.find({id, wanted});
@@ -89,7 +94,7 @@ class RankGraph {
     return {};
   }
 
-  // The attributes that state a shape, or how many groups there are.
+  // Adapts the attributes that state a shape or the number of groups.
   void divide(graph::Operator& op, size_t dimension) const {
     if (auto* conv = std::get_if<graph::Conv>(&op)) conv->group /= ranks_;
     if (auto* reshape = std::get_if<graph::Reshape>(&op)) reshape->shape[dimension] /= ranks_;
@@ -97,7 +102,7 @@ class RankGraph {
     if (auto* slice = std::get_if<graph::Slice>(&op)) slice->size[dimension] /= ranks_;
   }
 
-  // A product of which each rank has a part of the sums: the bias and the function come after the
+  // Adds a product of which each rank has partial sums. Bias and activation are applied after the
   // sum over all ranks.
   void add_partial(Node node) {
     auto& op = std::get<graph::MatMul>(node.op);
@@ -106,7 +111,8 @@ class RankGraph {
     const graph::Activation activation = std::exchange(op.activation, {});
     node.inputs.resize(2);
     const std::string name = node.name;
-    // From the last step back: each writes what the next one reads, the last one the result.
+    // The values are named from the last step backwards: each step writes what the next one reads,
+    // and the last one the result.
     const bool has_function = activation != graph::Activation{};
     const ValueId before_function = has_function ? like(result, ".biased") : result;
     const ValueId before_bias = bias != kNoValue ? like(result, ".sum") : before_function;
@@ -125,7 +131,7 @@ class RankGraph {
           {name + ".function", graph::Unary{activation}, {before_function}, {result}});
   }
 
-  // An output of the graph, as a whole.
+  // Adds an output of the graph, joined from the parts of all ranks if it is divided.
   void deliver(ValueId id) {
     const Split split = plan_.values[id];
     if (!split) return graph_.outputs.push_back(part_of(id));
@@ -138,7 +144,7 @@ class RankGraph {
     graph_.outputs.push_back(joined);
   }
 
-  // Attributes are in ascending order of their names.
+  // Attributes must be in ascending order of their names.
   graph::Fallback collective(const char* type, Split axis = std::nullopt) const {
     graph::Fallback op{std::string("com.microsoft.") + type, {}};
     if (axis) op.attributes.push_back({"axis", static_cast<int64_t>(*axis)});
@@ -146,7 +152,7 @@ class RankGraph {
     return op;
   }
 
-  // A value of the type and shape of another, with a name of its own.
+  // Adds a value with the type and shape of another, and its name with a suffix.
   ValueId like(ValueId id, const char* suffix) {
     graph::Value value = graph_.values[id];
     value.name += suffix;
@@ -161,7 +167,7 @@ class RankGraph {
   const SplitPlan& plan_;
   const uint32_t rank_, ranks_;
   Graph graph_;
-  std::map<std::pair<ValueId, Split>, ValueId> parts_;  // by value and how it is divided
+  std::map<std::pair<ValueId, Split>, ValueId> parts_;  // by value and split dimension
 };
 
 }  // namespace

@@ -18,8 +18,7 @@ using graph::Node;
 using graph::ValueId;
 using lowering::Editor;
 
-// Nothing but a range of the last dimension, which has more than one index, of a value of that
-// shape.
+// Whether the slice takes a contiguous range of the last dimension and all of the others.
 bool is_columns(const graph::Slice& slice, const Dims& shape) {
   if (shape.empty() || slice.step.back() != 1) return false;
   return std::equal(shape.begin(), shape.end() - 1, slice.size.begin()) &&
@@ -76,7 +75,7 @@ class Separation {
     return {};
   }
 
-  // The columns of a constant that has them along `dimension`.
+  // Adds a constant with the columns of another, which has them along `dimension`.
   Result<ValueId> columns_of(ValueId id, size_t dimension, const graph::Slice& columns) {
     const graph::Value& whole = editor_.value(id);
     graph::Slice slice{Dims(whole.shape.size()), whole.shape, Dims(whole.shape.size(), 1)};

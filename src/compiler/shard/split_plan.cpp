@@ -1,3 +1,7 @@
+// Grows a region from each product with constant weights: a worklist propagates the division of its
+// columns forwards to all readers and backwards to all operands that must be divided alike
+// (split_rules.h). If an operator needs all of a divided value, the whole region is given up, and
+// the product stays undivided.
 #include "compiler/shard/split_plan.h"
 
 #include <fmt/format.h>
@@ -22,7 +26,7 @@ using graph::ValueId;
 
 constexpr uint32_t kNoNode = 0xffffffffu;
 
-// A product with constant weights, which are a matrix.
+// Whether the node is a matrix product with constant weights of rank 2.
 bool has_weights(const Graph& graph, const Node& node) {
   if (!std::holds_alternative<MatMul>(node.op)) return false;
   const graph::Value& weights = graph.values[node.inputs[1]];
@@ -30,7 +34,7 @@ bool has_weights(const Graph& graph, const Node& node) {
          graph.values[node.inputs[0]].shape.size() >= 2;
 }
 
-// The readers and makers of the graph's values, determined once.
+// The readers and the maker of each value.
 struct Uses {
   std::vector<std::vector<uint32_t>> readers;  // by value
   std::vector<uint32_t> makers;                // by value; kNoNode for inputs and constants
@@ -43,14 +47,14 @@ Uses uses_of(const Graph& graph) {
   return uses;
 }
 
-// The region that is divided if the columns of one product are: everything that follows from it, or
-// the reason why it cannot be divided.
+// The values and nodes that must be divided if the columns of one product are, or the reason why
+// that is impossible.
 class Region {
  public:
   Region(const Graph& graph, const Uses& uses, const SplitPlan& plan, uint32_t ranks)
       : graph_(graph), uses_(uses), plan_(plan), ranks_(ranks) {}
 
-  // The reason is empty where it can be divided.
+  // Returns an empty text if the region can be divided, otherwise the reason against it.
   std::string grow_from(uint32_t product) {
     const ValueId result = graph_.nodes[product].outputs[0];
     divide(result, graph_.values[result].shape.size() - 1);
@@ -73,8 +77,8 @@ class Region {
 
  private:
   struct Found {
-    std::map<ValueId, size_t> values;  // that are divided
-    std::map<ValueId, size_t> cuts;    // that are whole, and read in parts
+    std::map<ValueId, size_t> values;  // divided values, with the dimension
+    std::map<ValueId, size_t> cuts;    // whole values that are read in parts, likewise
     std::set<uint32_t> partial;
   };
 
@@ -88,7 +92,7 @@ class Region {
     if (reason_.empty()) reason_ = std::move(reason);
   }
   void refuse(const Node& node) {
-    refuse(fmt::format("'{}' ({}) needs the whole of what it reads", node.name,
+    refuse(fmt::format("'{}' ({}) needs the whole of its operands", node.name,
                        graph::name_of(node.op)));
   }
 
@@ -101,13 +105,13 @@ class Region {
     return entry == found_.cuts.end() ? plan_.cuts[id] : Split(entry->second);
   }
 
-  // The value, which a node makes, is divided, and so are the operands that it needs divided.
+  // Divides a value that a node makes, and the operands of that node as far as necessary.
   void divide(ValueId id, size_t dimension) {
     if (!reason_.empty()) return;
     const graph::Value& value = graph_.values[id];
     const Split split = split_of(id);
     if (split.value_or(dimension) != dimension || cut_of(id).value_or(dimension) != dimension)
-      return refuse(fmt::format("'{}' is needed in two ways", value.name));
+      return refuse(fmt::format("'{}' would be divided in two ways", value.name));
     if (split) return;
     const uint32_t maker = uses_.makers[id];
     const Node& node = graph_.nodes[maker];
@@ -123,7 +127,8 @@ class Region {
     need(node, *operands);
   }
 
-  // Constants and inputs of the graph are divided where they are read.
+  // Divides the operands that nodes make. Constants and inputs of the graph are divided where they
+  // are read.
   void need(const Node& node, const std::vector<Split>& operands) {
     for (size_t slot = 0; slot < operands.size(); ++slot) {
       const ValueId id = node.inputs[slot];
@@ -131,8 +136,8 @@ class Region {
     }
   }
 
-  // An operand that every rank computes as a whole, as the keys of fewer heads than there are
-  // ranks, is read in parts.
+  // Divides an operand if possible. Otherwise every rank computes all of it and reads its own part,
+  // as for the keys of fewer heads than there are ranks.
   void divide_or_cut(ValueId id, size_t dimension) {
     if (!reason_.empty()) return;
     const bool is_divided = split_of(id).has_value();
@@ -173,7 +178,7 @@ class Region {
   const SplitPlan& plan_;
   const uint32_t ranks_;
   Found found_;
-  std::vector<ValueId> open_;  // values whose readers have not been followed
+  std::vector<ValueId> open_;  // worklist: values whose readers have not been visited
   std::string reason_;
 };
 
@@ -192,7 +197,7 @@ Result<SplitPlan> plan_split(const Graph& graph, uint32_t ranks) {
     return value.quantisation.has_value();
   };
   if (std::ranges::any_of(graph.values, is_quantised))
-    return unsupported("the model has quantised values; divide the floating point model");
+    return unsupported("the model has quantised values; divide the floating-point model instead");
   const Uses uses = uses_of(graph);
   SplitPlan plan{std::vector<Split>(graph.values.size()),
                  std::vector<Split>(graph.values.size()),

@@ -1,12 +1,14 @@
-// Decides which values of a graph are divided among ranks, and at which points the ranks have to
-// exchange what they have.
+// Plans tensor parallelism: which values of a graph are divided among ranks, and where the ranks
+// exchange data, as in Megatron-LM (Shoeybi et al., 2019).
 //
-// A product with constant weights starts a region: its columns are divided, and with them the
-// result, what is computed of that, and what is needed for it beside it, up to the products that
-// sum over the divided dimension. Of those each rank has a part of the sums, and an AllReduce adds
-// them. So the two products of a feed-forward block are divided with one AllReduce, and likewise
-// the projections of an attention with all between them, whose heads are divided. A region that
-// meets an operator which needs the whole of a divided value is not divided.
+// A product with constant weights starts a region. Its columns are divided, and with them its
+// result, everything that is computed from that, and other operands as needed, up to the products
+// that sum over the divided dimension. Of those each rank has partial sums, which an AllReduce
+// adds. So the two products of a feed-forward block need one AllReduce, and so do the projections
+// of an attention with everything between them, whose heads are divided. A region with an operator
+// that needs the whole of a divided value is not divided.
+//
+// Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -21,18 +23,19 @@ namespace millrace::compiler {
 
 struct SplitPlan {
   std::vector<Split> values;      // by value
-  std::vector<Split> cuts;        // by value: every rank has all of it, and some nodes read a part
-  std::vector<bool> partial;      // by node: each rank makes a part of its sums
+  std::vector<Split> cuts;        // by value: each rank has all of it, but some nodes read a part
+  std::vector<bool> partial;      // by node: each rank makes partial sums
   std::vector<uint32_t> divided;  // the products whose weights are divided
-  // One line for each product that every rank computes as a whole: its node, and why.
+  // One line for each product that every rank computes as a whole: its node and the reason.
   std::vector<std::string> whole;
 };
 
-// Requirements: the graph is valid; ranks > 1. kUnsupported, with the reasons, where nothing can be
-// divided, and for a graph with quantised values.
+// Makes the plan. Requirements: the graph is valid; ranks > 1. kUnsupported: nothing can be divided
+// (the message has the reasons), or the graph has quantised values.
 Result<SplitPlan> plan_split(const graph::Graph& graph, uint32_t ranks);
 
-// How the operands of a node are divided, one entry per operand.
+// Returns how the operands of a node are divided, one entry per operand. `is_partial` and `result`
+// are the entries of the plan for the node and its result.
 std::vector<Split> operands_of(const graph::Graph& graph, const graph::Node& node, bool is_partial,
                                Split result, uint32_t ranks);
 

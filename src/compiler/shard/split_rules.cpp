@@ -1,3 +1,5 @@
+// One visitor maps a division of the result to the operands (OperandRules), and another one maps a
+// division of an operand to the result (ResultRules). effect_of() requires that both agree.
 #include "compiler/shard/split_rules.h"
 
 #include <algorithm>
@@ -14,7 +16,7 @@ using graph::Node;
 
 using Splits = std::vector<Split>;
 
-// A node, and the shapes of its operands and of its result.
+// A node with the shapes of its operands and of its result.
 class Shapes {
  public:
   Shapes(const Graph& graph, const Node& node) : graph_(graph), node_(node) {}
@@ -24,7 +26,8 @@ class Shapes {
   const Dims& in(size_t slot) const { return graph_.values[node_.inputs[slot]].shape; }
   const Dims& out() const { return graph_.values[node_.outputs[0]].shape; }
 
-  // The dimension of an operand, broadcast as in numpy, that is `dimension` of the result.
+  // Returns the dimension of an operand, broadcast as in numpy, that corresponds to `dimension` of
+  // the result; nothing if the operand is repeated along it.
   Split broadcast(size_t slot, size_t dimension) const {
     if (!has(slot)) return std::nullopt;
     const size_t missing = out().size() - in(slot).size();
@@ -40,7 +43,8 @@ class Shapes {
   const Node& node_;
 };
 
-// The rows, columns and sums of a product, as dimensions of its operands.
+// The dimensions of the operands of a product: rows of a, columns of b, and in each the dimension
+// over which the product sums.
 struct Product {
   size_t rows, sums_of_a, sums_of_b, columns;
 };
@@ -52,8 +56,9 @@ std::optional<Product> product_of(const Shapes& shapes, const graph::MatMul& op)
                  op.transpose_b ? b - 1 : b - 2, op.transpose_b ? b - 2 : b - 1};
 }
 
-// The dimension of the other shape that is divided into the same parts, where it is a multiple of
-// their number: as many elements lie before it. Of several, all but the last are 1.
+// Returns the dimension of `to` that is divided into the same parts as `dimension` of `from`, if it
+// is a multiple of the number of parts: the one with as many elements before it. If there are
+// several such dimensions, all but the last have size 1.
 Split reshaped(const Dims& from, size_t dimension, const Dims& to) {
   const auto before = [](const Dims& dims, size_t count) {
     int64_t product = 1;
@@ -66,7 +71,7 @@ Split reshaped(const Dims& from, size_t dimension, const Dims& to) {
   return std::nullopt;
 }
 
-// Fallback operators that compute each element from those at the same place.
+// Fallback operators that are elementwise.
 constexpr std::string_view kElementwise[] = {"Add",
                                              "And",
                                              "Div",
@@ -84,7 +89,7 @@ constexpr std::string_view kElementwise[] = {"Add",
                                              "com.microsoft.Gelu",
                                              "com.microsoft.QuickGelu"};
 
-// Determines how the operands are divided for a result that is divided along `dimension`.
+// Determines how the operands must be divided for a result that is divided along `dimension`.
 class OperandRules {
  public:
   OperandRules(const Shapes& shapes, size_t dimension, uint32_t ranks)
@@ -106,7 +111,8 @@ class OperandRules {
     if (splits.size() > 2) splits[2] = shapes_.broadcast(2, dimension_);
     return splits;
   }
-  // Groups of channels, as the heads whose scores have a scale and a shift each.
+  // A grouped convolution can be divided by groups: for example a scale and a shift for the scores
+  // of each head.
   std::optional<Splits> operator()(const graph::Conv& op) const {
     if (dimension_ != 1 || op.group % ranks_ != 0) return std::nullopt;
     Splits splits(shapes_.operands());
@@ -168,7 +174,7 @@ class OperandRules {
   const uint32_t ranks_;
 };
 
-// The dimension of the result that is `dimension` of the operand `slot`.
+// Determines the dimension of the result that corresponds to `dimension` of the operand `slot`.
 class ResultRules {
  public:
   ResultRules(const Shapes& shapes, size_t slot, size_t dimension)
@@ -200,7 +206,7 @@ class ResultRules {
     if (dimension_ == axis) return std::nullopt;
     return Effect{dimension_ < axis ? dimension_ : dimension_ + shapes_.in(1).size() - 1};
   }
-  // For all other operators, the rules of the result decide whether they allow the division.
+  // For all other operators, effect_of() asks OperandRules whether they allow the division.
   template <class Op>
   std::optional<Effect> operator()(const Op&) const {
     if (shapes_.in(slot_).size() > shapes_.out().size()) return std::nullopt;

@@ -1,10 +1,10 @@
-// Along which dimensions the operands and the result of a node are divided, when one of them is.
+// Rules of sharding for single nodes: along which dimensions the operands and the result of a node
+// are divided, if one of them is. split_plan.h applies them to a graph.
 //
-// A value that is divided along a dimension has that many equal parts, one after the other, and
-// each rank has one of them. These are the rules of single nodes; split_plan.h applies them to a
-// graph.
+// A value that is divided along a dimension has equal, consecutive parts along it, one for each
+// rank.
 //
-// Functions of their arguments alone: thread-safe.
+// All functions are pure: thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -16,18 +16,18 @@
 
 namespace millrace::compiler {
 
-// The dimension along which a value is divided; nothing: every rank has all of it.
+// The dimension along which a value is divided; nothing if every rank has all of it.
 using Split = std::optional<size_t>;
 
 // The effect of a divided operand on the result.
 struct Effect {
   Split result;
-  // Each rank has a part of the sums, and the result is the sum over all ranks.
+  // Each rank has partial sums, and the result is the sum over all ranks.
   bool is_partial = false;
 };
 
-// How the operands have to be divided for the result to be divided along `dimension`, one entry per
-// operand of the node. Nothing where the operator does not allow it.
+// Returns how the operands must be divided for the result to be divided along `dimension`, one
+// entry per operand. Nothing if the operator does not allow it.
 std::optional<std::vector<Split>> operand_splits(const graph::Graph& graph, const graph::Node& node,
                                                  size_t dimension, uint32_t ranks);
 
@@ -36,8 +36,8 @@ std::optional<std::vector<Split>> operand_splits(const graph::Graph& graph, cons
 std::optional<Effect> effect_of(const graph::Graph& graph, const graph::Node& node, size_t slot,
                                 size_t dimension, uint32_t ranks);
 
-// The same as operand_splits() for the sums of a product, which are divided.
-// Requirement: effect_of() has said that they can be.
+// Returns how the operands of a product must be divided along the dimension over which it sums.
+// Requirement: effect_of() has returned is_partial for the node.
 std::vector<Split> operands_of_partial_sums(const graph::Graph& graph, const graph::Node& node);
 
 }  // namespace millrace::compiler

@@ -1,3 +1,5 @@
+// How a plan is set and observed: the gate, the faults and the counts. fault_plan_frames.cpp
+// applies them to frames.
 #include "device/faulty/fault_plan.h"
 
 #include <utility>
@@ -7,7 +9,7 @@ namespace millrace::device {
 using std::chrono::nanoseconds;
 
 const Status& injected_failure() {
-  // Never destroyed: a frame may be in a lane while the process exits.
+  // Never destroyed: a frame may run on a lane while the process exits.
   static const Status* const failure =
       new Status(StatusCode::kDeviceFailed,
                  "an injected fault, of MILLRACE_FAULTS or of the program's own fault plan");

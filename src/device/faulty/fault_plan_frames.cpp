@@ -1,4 +1,6 @@
-// The way of a frame through a faulty device.
+// How a plan applies its faults to a frame: it decides them at the arrival, then holds, delays,
+// hangs or fails the frame. Random faults come from a hash of seed, job and frame (splitmix64), so
+// they do not depend on the order in which frames arrive.
 #include <algorithm>
 
 #include "base/cancellation.h"
@@ -11,7 +13,7 @@ namespace {
 using std::chrono::nanoseconds;
 using std::chrono::steady_clock;
 
-// How often a frame that is held or delayed looks whether it should stop.
+// How often a frame that is held or delayed checks whether a stop is requested.
 constexpr std::chrono::milliseconds kStopPoll{1};
 
 steady_clock::time_point after(nanoseconds delay) {
@@ -29,7 +31,7 @@ uint64_t mix(uint64_t x) noexcept {
 
 enum class Draw : uint64_t { kFail = 1, kHang = 2, kSlow = 3 };
 
-// Whether a frame's draw of that kind comes out, with this probability.
+// Returns whether a frame has a random fault of that kind, which happens with this probability.
 bool draws(uint64_t seed, uint64_t job, uint16_t frame, Draw draw, double probability) noexcept {
   constexpr uint64_t kGolden = 0x9e3779b97f4a7c15u;
   const uint64_t kind = uint64_t{frame} << 8 | static_cast<uint64_t>(draw);
@@ -63,7 +65,7 @@ void FaultPlan::enter_partition(uint32_t partition, const queue::RunControl& con
   if (gate_at_ != partition) return;
   Frame frame;
   come_to_gate(frame);
-  // The device that runs the frame looks for itself whether it should stop.
+  // The status is ignored, since the inner device itself checks whether a stop is requested.
   if (frame.held) static_cast<void>(wait_at_gate(frame, control, lock));
 }
 
@@ -97,7 +99,7 @@ void FaultPlan::decide(const FrameOfJob& which, Frame& frame) {
   if (const auto hang = hangs_.extract(which)) frame.hang_for = hang.mapped();
 }
 
-// Jobs that were accepted before fail_every was called are spared.
+// Counts from the first job that was accepted after the call of fail_every().
 bool FaultPlan::is_every_nth(const FrameOfJob& which) const {
   const auto [job, frame] = which;
   return fail_every_ > 0 && frame == 0 && job > fail_every_since_ &&
@@ -161,7 +163,7 @@ void FaultPlan::inject(uint64_t FaultCounts::*kind, const queue::RunControl& con
   ++(counts_.*kind);
   const uint64_t number = counts_.total();
   changed_.notify_all();
-  // Observers run with no lock of the plan held.
+  // Observers are called without the plan's mutex.
   lock.unlock();
   emit(HookPoint::kInjected, control.sequence(), number);
   lock.lock();

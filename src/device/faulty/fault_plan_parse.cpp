@@ -1,4 +1,4 @@
-// The text form of a fault plan.
+// Parses the text form of a fault plan: KEY=VALUE settings, separated by commas.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,10 +13,10 @@
 namespace millrace::device {
 namespace {
 
-// Why a value makes no sense, for example "is no number"; empty when it does.
+// The reason why a value is invalid, for example "is not a number"; empty if it is valid.
 using Complaint = std::string;
 
-// The whole of `text` as a number.
+// Parses the whole of `text` as a number.
 template <class T>
 bool read_number(std::string_view text, T& number) {
   const char* const end = text.data() + text.size();
@@ -26,20 +26,20 @@ bool read_number(std::string_view text, T& number) {
 
 Complaint read_count(std::string_view text, uint64_t& count) {
   if (read_number(text, count) && count > 0) return {};
-  return "is no whole number of at least 1";
+  return "is not a whole number of at least 1";
 }
 
 Complaint read_seed(std::string_view text, uint64_t& seed) {
-  return read_number(text, seed) ? Complaint() : "is no seed: a whole number, at least 0";
+  return read_number(text, seed) ? Complaint() : "is not a seed: a whole number, at least 0";
 }
 
 Complaint read_rate(std::string_view text, double& rate) {
   if (read_number(text, rate) && rate >= 0 && rate <= 1) return {};
-  return "is no probability: a number from 0 to 1";
+  return "is not a probability: a number from 0 to 1";
 }
 
-// The codes that a device may end its work with. The others are answers of a queue or of a call,
-// for which a caller would mistake them.
+// The codes with which a device may end its work. The others come from a queue or a call, so a
+// caller would misinterpret them.
 constexpr std::array kFailures = {
     StatusCode::kDeviceFailed,     StatusCode::kInternal,    StatusCode::kOutOfMemory,
     StatusCode::kInvalidArgument,  StatusCode::kUnsupported, StatusCode::kCorruptData,
@@ -56,7 +56,7 @@ Complaint read_failure(std::string_view text, Status& failure) {
     }
     names += fmt::format("{}{}", names.empty() ? "" : ", ", to_string(code));
   }
-  return "is no status of a failure; there are " + names;
+  return "is not the status of a failure; these are " + names;
 }
 
 struct Key {
@@ -88,7 +88,7 @@ Status read_setting(std::string_view setting, FaultSettings& settings,
   const size_t equals = setting.find('=');
   const std::string_view name = setting.substr(0, equals);
   if (equals == std::string_view::npos)
-    return invalid_argument(fmt::format("\"{}\" is no setting: KEY=VALUE", setting));
+    return invalid_argument(fmt::format("\"{}\" is not a setting: expected KEY=VALUE", setting));
   const auto* const key = std::ranges::find(kKeys, name, &Key::name);
   if (key == kKeys.end())
     return invalid_argument(

@@ -1,3 +1,5 @@
+// Program and context of the inner device are wrapped, so that each frame passes the fault plan. An
+// observer of the frame's progress reports the partitions, for the gate inside a model.
 #include "device/faulty/faulty_device.h"
 
 #include <optional>
@@ -9,7 +11,7 @@
 namespace millrace::device {
 namespace {
 
-// Reports to the plan when a running frame begins a partition.
+// Tells the plan when a running frame begins a partition.
 class PartitionWatch final : public queue::ProgressObserver {
  public:
   explicit PartitionWatch(FaultPlan& faults) : faults_(faults) {}
@@ -23,7 +25,7 @@ class PartitionWatch final : public queue::ProgressObserver {
 
  private:
   FaultPlan& faults_;
-  std::optional<uint16_t> partition_;  // the last that has begun
+  std::optional<uint16_t> partition_;  // the last one that has begun
 };
 
 class FaultyContext final : public Context {
@@ -134,7 +136,7 @@ Status apply_faults_of_environment(Device& device) {
 
 Result<std::shared_ptr<Device>> create_faulty_device(std::shared_ptr<Device> inner) {
   if (faults_of(*inner) != nullptr)
-    return invalid_argument("a faulty device cannot stand in front of another");
+    return invalid_argument("a faulty device cannot wrap another faulty device");
   auto device = std::make_shared<FaultyDevice>(std::move(inner));
   MILLRACE_RETURN_IF_ERROR(apply_faults_of_environment(*device));
   return std::shared_ptr<Device>(std::move(device));

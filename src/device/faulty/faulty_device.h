@@ -1,9 +1,9 @@
-// The faulty device: any other device with a fault plan in front of it. A frame passes the plan
-// first (fault_plan.h), then runs on the inner device. It runs on the inner device's lanes, takes
-// what that takes, and computes what that computes.
+// FaultyDevice: wraps another device (the inner device) and injects faults. Each frame first passes
+// a fault plan (fault_plan.h), and then runs on the inner device, whose lanes it uses and whose
+// models and results it has.
 //
-// Tests make one over a device of their own; programs open it by name: "faulty-cpu" is a faulty
-// device over "cpu" (registry.h).
+// Tests wrap devices of their own; programs open it by name: "faulty-cpu" is the faulty device that
+// wraps "cpu" (registry.h).
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@
 
 namespace millrace::device {
 
-// "faulty-cpu" is the faulty device over "cpu"; "faulty" alone is the one over "null".
+// "faulty-cpu" is the faulty device that wraps "cpu"; "faulty" alone wraps "null".
 inline constexpr const char* kFaultyDeviceName = "faulty";
 inline constexpr const char* kFaultyPrefix = "faulty-";
 inline constexpr const char* kFaultsVariable = "MILLRACE_FAULTS";
@@ -23,7 +23,7 @@ inline constexpr const char* kTransferFaultsVariable = "MILLRACE_TRANSFER_FAULTS
 
 class FaultyDevice final : public Device {
  public:
-  // Keeps both.
+  // Keeps both pointers.
   explicit FaultyDevice(std::shared_ptr<Device> inner,
                         std::shared_ptr<FaultPlan> faults = std::make_shared<FaultPlan>());
 
@@ -36,7 +36,7 @@ class FaultyDevice final : public Device {
       std::shared_ptr<ranks::Communicator> communicator) override;
   queue::Lanes& lanes() noexcept override { return inner_->lanes(); }
 
-  // A transfer passes the plan of the transfers as a frame passes that of the jobs.
+  // A transfer passes the fault plan of transfers, as a frame passes that of jobs.
   Status transfer(void* to, const void* from, size_t bytes,
                   queue::RunControl& control) noexcept override;
   std::shared_ptr<queue::AcceptanceOrder> acceptance_order(Work work) noexcept override {
@@ -52,20 +52,20 @@ class FaultyDevice final : public Device {
   const std::shared_ptr<FaultPlan> transfer_faults_ = std::make_shared<FaultPlan>();
 };
 
-// The plan of a faulty device, null for any other. Thread-safe.
+// Return the fault plans of a faulty device for jobs and for transfers; null for any other device.
+// Thread-safe.
 std::shared_ptr<FaultPlan> faults_of(Device& device);
-// The plan of its transfers, likewise.
 std::shared_ptr<FaultPlan> transfer_faults_of(Device& device);
 
-// Makes the plans of a faulty device what MILLRACE_FAULTS and MILLRACE_TRANSFER_FAULTS ask for,
-// counting from the next job or transfer, where they are set; nothing for any other device. For a
-// caller that starts anew on a device that may have had faults before. kInvalidArgument when a
-// variable makes no sense.
+// Replaces the faults of a faulty device by those of MILLRACE_FAULTS and MILLRACE_TRANSFER_FAULTS,
+// as far as these are set; numbers count from the next job or transfer. Does nothing for any other
+// device. For a caller that starts again on a device that may have had faults before.
+// kInvalidArgument if a variable is invalid.
 Status apply_faults_of_environment(Device& device);
 
-// A faulty device over `inner` with the faults that the environment variables MILLRACE_FAULTS and
-// MILLRACE_TRANSFER_FAULTS ask for. kInvalidArgument when one makes no sense, or when `inner` is a
-// faulty device.
+// Creates a faulty device that wraps `inner`, with the faults of the environment variables
+// MILLRACE_FAULTS and MILLRACE_TRANSFER_FAULTS. kInvalidArgument if one is invalid, or if `inner`
+// is a faulty device.
 Result<std::shared_ptr<Device>> create_faulty_device(std::shared_ptr<Device> inner);
 
 }  // namespace millrace::device

@@ -1,4 +1,4 @@
-// Det: determinants of matrices.
+// Det: determinants of square matrices, by Gaussian elimination with partial pivoting, in double.
 #include <algorithm>
 #include <cmath>
 
@@ -12,12 +12,12 @@ namespace {
 Status shape_of_det(Inference& node) {
   const auto dims = node.in(0).dims;
   if (dims.size() < 2 || dims.back() != dims[dims.size() - 2])
-    return invalid_argument("its input is not of square matrices");
+    return invalid_argument("its input must be square matrices");
   node.set(0, node.in(0).type, Dims(dims.begin(), dims.end() - 2));
   return {};
 }
 
-// By elimination with the largest pivot of each column. `matrix` is used up.
+// Eliminates in place, with the largest element of each column as the pivot. Overwrites `matrix`.
 double determinant(std::span<double> matrix, size_t size) {
   double result = 1;
   for (size_t column = 0; column < size; ++column) {

@@ -1,4 +1,7 @@
-// Einsum: sums of products over indices that an equation names.
+// Einsum: sums of products over indices that an equation names. The equation is resolved to one
+// loop per index, with the stride of that index in every operand and in the result; a single loop
+// nest then adds the product of all operands to the result. Loops are sorted so that the innermost
+// one has strides of 0 or 1 in as many tensors as possible.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,12 +16,12 @@
 namespace millrace::fallback {
 namespace {
 
-// An index of the equation. Those that an ellipsis stands for are numbered from the last dimension
-// on, behind the letters.
+// An index of the equation: a letter, by its character code, or a dimension of the ellipsis. The
+// latter are numbered from kFirstOfEllipsis on, the last dimension first.
 using Index = uint8_t;
 constexpr Index kFirstOfEllipsis = 128;
 
-// The indices of a term as the equation writes them, the ellipsis as kFirstOfEllipsis.
+// The indices of a term before and after its ellipsis.
 struct Term {
   std::vector<Index> before, after;
   bool ellipsis = false;
@@ -28,7 +31,7 @@ struct Term {
 
 struct Equation {
   std::vector<Term> operands;
-  std::optional<Term> result;  // none: it follows from the operands
+  std::optional<Term> result;  // nothing: the implicit form, without "->"
 };
 
 Result<Term> read_term(std::string_view text) {
@@ -41,7 +44,7 @@ Result<Term> read_term(std::string_view text) {
     } else if (std::isalpha(static_cast<unsigned char>(text[i])) != 0) {
       (term.ellipsis ? term.after : term.before).push_back(static_cast<Index>(text[i]));
     } else {
-      return invalid_argument(fmt::format("its equation has '{}' where an index belongs", text[i]));
+      return invalid_argument(fmt::format("its equation has '{}' instead of an index", text[i]));
     }
   }
   return term;
@@ -64,7 +67,8 @@ Result<Equation> read_equation(std::string_view text) {
   return equation;
 }
 
-// The term's indices for an operand whose ellipsis stands for `hidden` dimensions.
+// Returns the indices of a term by dimension, for an operand whose ellipsis stands for `hidden`
+// dimensions.
 std::vector<Index> indices_of(const Term& term, size_t hidden) {
   std::vector<Index> indices = term.before;
   for (size_t i = hidden; i-- > 0;) indices.push_back(static_cast<Index>(kFirstOfEllipsis + i));
@@ -72,10 +76,10 @@ std::vector<Index> indices_of(const Term& term, size_t hidden) {
   return indices;
 }
 
-// An einsum whose indices are resolved: which sizes they have, and which of them each operand and
-// the result have, by dimension.
+// An einsum with resolved indices: their sizes, and the index of each dimension of the operands and
+// the result.
 struct Contraction {
-  std::array<int64_t, 256> sizes{};  // 0: there is no such index; 1 may be repeated
+  std::array<int64_t, 256> sizes{};  // by index; operands of size 1 are broadcast
   std::array<bool, 256> used{};
   std::vector<std::vector<Index>> operands;
   std::vector<Index> result;
@@ -101,8 +105,8 @@ Status add_operand(const Term& term, const TensorView& operand, Contraction& con
   return {};
 }
 
-// Without "->": the indices of the ellipsis, then all letters that stand once, in alphabetical
-// order.
+// Implicit form, without "->": the dimensions of the ellipsis, then all letters that occur once, in
+// alphabetical order.
 std::vector<Index> implicit_result(const Equation& equation, size_t hidden) {
   std::array<int, 256> count{};
   for (const Term& term : equation.operands) {
@@ -126,7 +130,7 @@ Status check_result(const Contraction& contraction) {
   for (const Index index : contraction.result) {
     if (!contraction.used[index] || seen[index])
       return invalid_argument(
-          "its equation has an index of the result twice, or no operand has it");
+          "an index of the result occurs twice, or in no operand of its equation");
     seen[index] = true;
   }
   return {};
@@ -135,7 +139,7 @@ Status check_result(const Contraction& contraction) {
 Result<Contraction> contraction_of(const NodeView& node) {
   MILLRACE_ASSIGN_OR_RETURN(const Equation equation, read_equation(node.text("equation")));
   if (equation.operands.size() != node.input_count())
-    return invalid_argument(fmt::format("its equation is of {} operands, not of {}",
+    return invalid_argument(fmt::format("its equation has {} operands, but the node has {}",
                                         equation.operands.size(), node.input_count()));
   Contraction contraction;
   for (size_t i = 0; i < node.input_count(); ++i)
@@ -157,19 +161,19 @@ Status shape_of_einsum(Inference& node) {
   return {};
 }
 
-// A loop over one index: by how much it moves in each operand, and, last, in the result.
+// A loop over one index, with its stride in each operand and, as the last entry, in the result.
 struct Loop {
   size_t size = 1;
   std::vector<size_t> strides;
 
-  // How many of the tensors it walks through densely, or not at all.
+  // The number of tensors that the loop traverses with stride 0 or 1.
   size_t even_strides() const {
     return static_cast<size_t>(std::ranges::count_if(strides, [](size_t s) { return s <= 1; }));
   }
 };
 
-// Adds the strides of a tensor to the loops; an index that stands several times walks a diagonal,
-// and a dimension of 1 is repeated.
+// Adds the strides of a tensor to the loops. An index that occurs several times traverses a
+// diagonal, so its strides add up; a broadcast dimension has stride 0.
 void add_strides(const std::vector<Index>& indices, const Contraction& contraction,
                  std::span<const int64_t> dims, size_t tensor, std::array<Loop, 256>& loops) {
   size_t stride = 1;
@@ -180,7 +184,7 @@ void add_strides(const std::vector<Index>& indices, const Contraction& contracti
   }
 }
 
-// The loops of all indices, the one that is best walked last as the innermost.
+// Returns the loops of all indices; the one with the best locality is the innermost and last.
 std::vector<Loop> loops_of(const Call& call, const Contraction& contraction) {
   const size_t tensors = call.input_count() + 1;
   std::array<Loop, 256> loops;
@@ -199,7 +203,7 @@ std::vector<Loop> loops_of(const Call& call, const Contraction& contraction) {
   return result;
 }
 
-// Floating point sums in double; integers wrap around.
+// Floating-point sums are computed in double; integers wrap around.
 template <class T>
 using Sum = std::conditional_t<std::is_floating_point_v<T>, double, T>;
 
@@ -209,13 +213,13 @@ Sum<T> add_product(Sum<T> sum, Sum<T> a, Sum<T> b) {
                   [](auto x, auto y) { return x + y; });
 }
 
-// sums[...] += the product of the operands, over the innermost loop.
+// Runs the innermost loop: sums[...] += product of the operands.
 template <class T>
 void walk_row(const Loop& loop, std::span<const T* const> operands, std::span<const size_t> at,
               Sum<T>* sums) {
   const size_t last = operands.size();
   Sum<T>* to = sums + at[last];
-  if (operands.size() == 2) {  // the usual case apart, so that the compiler uses vectors
+  if (operands.size() == 2) {  // the usual case, separate so that it is vectorised
     const T *a = operands[0] + at[0], *b = operands[1] + at[1];
     const size_t of_a = loop.strides[0], of_b = loop.strides[1], of_sum = loop.strides[2];
     for (size_t i = 0; i < loop.size; ++i)

@@ -1,5 +1,5 @@
-// MatMul and Gemm, for the types that the graph's MatMul does not take. Floating point sums are in
-// double, those of integers wrap around.
+// MatMul and Gemm for the types that the MatMul of the graph does not support: integers and
+// FLOAT64. Floating-point sums are computed in double; integers wrap around.
 #include <algorithm>
 
 #include "fallback/broadcast.h"
@@ -23,13 +23,14 @@ void add_product(Sum<T>& sum, T a, T b) {
                    [](auto x, auto y) { return x + y; });
 }
 
-// The dimensions of a vector as a matrix: a row on the left, a column on the right.
+// Returns the dimensions of an operand as a matrix: a vector is a row on the left and a column on
+// the right.
 Dims matrix_dims(const TensorView& operand, bool is_left) {
   if (operand.rank() != 1) return to_dims(operand.dims);
   return is_left ? Dims{1, operand.dims[0]} : Dims{operand.dims[0], 1};
 }
 
-// A factor as a matrix or a stack of them.
+// An operand as a matrix or a stack of matrices.
 struct Factor {
   Dims dims;
   TensorView view;
@@ -41,7 +42,7 @@ struct Factor {
 Status shape_of_matmul(Inference& node) {
   MILLRACE_RETURN_IF_ERROR(check_one_type(node));
   const TensorView &a = node.in(0), &b = node.in(1);
-  if (a.rank() == 0 || b.rank() == 0) return invalid_argument("a factor is a scalar");
+  if (a.rank() == 0 || b.rank() == 0) return invalid_argument("an operand has rank 0");
   MILLRACE_ASSIGN_OR_RETURN(const Product product,
                             product_of(Factor(a, true).view, Factor(b, false).view));
   Dims dims = product.batch;
@@ -78,7 +79,7 @@ Status matmul(const Call& call) {
   });
 }
 
-// How far a row and a column of a matrix, transposed or not, are apart in memory.
+// The strides of rows and columns of a matrix, transposed or not, in elements.
 struct Steps {
   size_t row, column;
 
@@ -90,7 +91,7 @@ struct Steps {
 
 Result<Product> product_of_gemm(const NodeView& node) {
   const TensorView &a = node.in(0), &b = node.in(1);
-  if (a.rank() != 2 || b.rank() != 2) return invalid_argument("the factors are not two matrices");
+  if (a.rank() != 2 || b.rank() != 2) return invalid_argument("both operands must have rank 2");
   Dims a_dims = to_dims(a.dims), b_dims = to_dims(b.dims);
   if (node.integer("transA") != 0) std::swap(a_dims[0], a_dims[1]);
   if (node.integer("transB") != 0) std::swap(b_dims[0], b_dims[1]);
@@ -109,7 +110,7 @@ Status shape_of_gemm(Inference& node) {
   return {};
 }
 
-// alpha and beta may be fractions of an integer, too.
+// Multiplies by alpha or beta, which may be fractions for integers as well.
 template <class T>
 T scaled(Sum<T> sum, float factor) {
   return factor == 1 ? static_cast<T>(sum) : nearest<T>(static_cast<double>(sum) * factor);

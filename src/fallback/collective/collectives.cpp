@@ -1,9 +1,9 @@
-// Operators that the ranks of a divided model compute together (graph/collective.h). The kernel
-// here is that of a group of one rank; the devices run the others on a communicator.
+// Collectives: operators that the ranks of a sharded model compute together (graph/collective.h).
+// The kernel here serves groups of one rank; the devices run all others on a communicator.
 //
-// AllReduce, AllGather and AllToAll are those of ONNX Runtime, each with one operand. An AllReduce
-// there has no group_size: it is among all ranks, as one without the attribute is here. Broadcast
-// is our own, in their style.
+// AllReduce, AllGather and AllToAll are the operators of ONNX Runtime, with one operand each.
+// AllReduce has no group_size there and is among all ranks; here it is so as well if the attribute
+// is left out. Broadcast is Millrace's own, in the same style.
 #include <fmt/format.h>
 
 #include <cstring>
@@ -15,7 +15,7 @@
 namespace millrace::fallback {
 namespace {
 
-// Larger groups than a communicator can have. Sizes that are multiplied by one cannot overflow.
+// A limit above the size of any communicator. Dimensions multiplied by it cannot overflow.
 constexpr int64_t kMostRanks = int64_t{1} << 20;
 
 Result<int64_t> group_size(const NodeView& node) {
@@ -59,8 +59,8 @@ Status shape_of_broadcast(Inference& node) {
   return same_as_first(node);
 }
 
-// Runs a collective of a group of one rank, which copies its operand. kAllRanks states that a
-// group_size that is left out means all ranks, however many there are.
+// Runs a collective for a group of one rank, which copies its operand. kAllRanks: without the
+// attribute group_size, the group is all ranks, however many there are.
 template <bool kAllRanks>
 Status copy(const Call& call) {
   if (call.integer("group_size", kAllRanks ? 0 : 1) != 1)

@@ -1,4 +1,4 @@
-// Loops over the elements of one operand.
+// A loop over the elements of one floating-point operand.
 #pragma once
 
 #include <utility>
@@ -7,7 +7,8 @@
 
 namespace millrace::fallback {
 
-// y[i] = f(x[i]), over floating point elements; the result has the operand's dimensions.
+// Computes y[i] = f(x[i]) for floating-point elements. The result has the dimensions of the
+// operand.
 template <class Function>
 Status apply_to_reals(const Call& call, Function&& f) {
   return visit_floating(call.in(0).type, [&](auto zero) -> Status {

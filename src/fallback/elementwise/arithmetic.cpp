@@ -1,4 +1,6 @@
-// Arithmetic of two or more operands, for the types that the graph's Binary does not take.
+// Elementwise arithmetic with numpy broadcasting: Add, BitShift, BitwiseAnd, BitwiseOr, BitwiseXor,
+// Clip, Div, Max, Mean, Min, Mod, Mul, PRelu, Pow, Sub, Sum. These kernels serve the types that the
+// Binary operators of the graph do not support. Integers wrap around, as in numpy.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -32,7 +34,7 @@ struct Mul {
   }
 };
 
-// Whether a / b of integers traps: by zero, and the quotient that does not fit.
+// Whether the integer division a / b traps: b is 0, or the quotient does not fit.
 template <class T>
 bool has_no_quotient(T a, T b) {
   if (b == 0) return true;
@@ -40,8 +42,8 @@ bool has_no_quotient(T a, T b) {
   return false;
 }
 
-// Towards zero for integers. The standard leaves a division by zero open; here it gives 0, as in
-// numpy, and the quotient that does not fit wraps around.
+// Integer division truncates. The standard leaves division by zero undefined; here it gives 0, as
+// in numpy, and a quotient that does not fit wraps around.
 struct Div {
   template <class T>
   T operator()(T a, T b) const {
@@ -52,7 +54,7 @@ struct Div {
   }
 };
 
-// The remainder with the sign of the divisor, as in Python.
+// The remainder has the sign of the divisor, as in Python.
 struct FloorModulo {
   template <class T>
   T operator()(T a, T b) const {
@@ -62,7 +64,7 @@ struct FloorModulo {
   }
 };
 
-// The remainder with the sign of the dividend, as in C.
+// The remainder has the sign of the dividend, as in C.
 struct Remainder {
   template <class T>
   T operator()(T a, T b) const {
@@ -73,7 +75,7 @@ struct Remainder {
   }
 };
 
-// NaN wins, as in numpy.
+// If an operand is NaN, so is the result, as in numpy.
 struct Min {
   template <class T>
   T operator()(T a, T b) const {
@@ -113,7 +115,7 @@ struct BitXor {
   }
 };
 
-// By as many bits as the type has, or more, gives 0.
+// A shift by the width of the type or more gives 0.
 struct ShiftLeft {
   template <class T>
   T operator()(T a, T b) const {
@@ -158,10 +160,10 @@ Status unsigned_binary(const Call& call) {
   });
 }
 
-// Floating point operands have no floor modulo in the standard.
+// The standard defines the floor modulo for integers only.
 Status shape_of_mod(Inference& node) {
   if (tensor::is_floating(node.in(0).type) && node.integer("fmod") == 0)
-    return invalid_argument("floating point operands need fmod=1");
+    return invalid_argument("floating-point operands need fmod=1");
   return broadcast_of_all(node);
 }
 
@@ -172,7 +174,7 @@ Status mod(const Call& call) {
 Status shape_of_shift(Inference& node) {
   const std::string direction = node.text("direction");
   if (direction != "LEFT" && direction != "RIGHT")
-    return invalid_argument("direction is neither LEFT nor RIGHT");
+    return invalid_argument("direction must be LEFT or RIGHT");
   return broadcast_of_all(node);
 }
 
@@ -206,11 +208,11 @@ Status shape_of_clip(Inference& node) {
   MILLRACE_RETURN_IF_ERROR(check_one_type(node));
   for (const size_t bound : {kLow, kHigh})
     if (node.has(bound) && node.in(bound).elements() != 1)
-      return invalid_argument("a bound is not one number");
+      return invalid_argument("a bound must have exactly one element");
   return same_as_first(node);
 }
 
-// The upper bound comes last, and holds where the bounds cross.
+// The upper bound is applied last, so it takes precedence if the bounds cross.
 Status clip(const Call& call) {
   return visit_element(call.in(0).type, [&](auto zero) -> Status {
     using T = decltype(zero);
@@ -223,12 +225,12 @@ Status clip(const Call& call) {
   });
 }
 
-// The slope broadcasts to the first operand.
+// The slope is broadcast to the first operand, not the other way round.
 Status shape_of_prelu(Inference& node) {
   MILLRACE_RETURN_IF_ERROR(broadcast_of_all(node));
   MILLRACE_ASSIGN_OR_RETURN(const Dims dims, broadcast_dims(node));
   if (dims == to_dims(node.in(0).dims)) return {};
-  return invalid_argument("the slope is larger than the first operand");
+  return invalid_argument("the slope does not broadcast to the first operand");
 }
 
 Status mean(const Call& call) {
@@ -241,7 +243,8 @@ Status mean(const Call& call) {
 }
 
 Status shape_of_pow(Inference& node) {
-  if (!kNumbers.contains(node.in(1).type)) return invalid_argument("the exponent is no number");
+  if (!kNumbers.contains(node.in(1).type))
+    return invalid_argument("the exponent must have a numeric type");
   MILLRACE_ASSIGN_OR_RETURN(Dims dims, broadcast_dims(node));
   node.set(0, node.in(0).type, std::move(dims));
   return {};
@@ -265,7 +268,8 @@ struct Pow {
     }
     const double power = std::pow(static_cast<double>(base), static_cast<double>(exponent));
     if constexpr (std::is_integral_v<T>) {
-      // The standard does not define results that do not fit, but C++ must not make them undefined.
+      // The standard leaves results that do not fit undefined; in C++, converting them would be
+      // undefined behaviour.
       const double limit = std::ldexp(1.0, std::numeric_limits<T>::digits);
       const bool fits = power > -limit - 1 && power < limit && (std::is_signed_v<T> || power > -1);
       return fits ? static_cast<T>(power) : T{0};
@@ -293,8 +297,8 @@ Status raise_to(const Call& call, DataType type) {
   });
 }
 
-// Exponents are widened to the largest type of their kind, which changes no result: one kernel for
-// each pair of types would be a hundred.
+// Exponents are widened to the largest type of their kind, which changes no result. Otherwise there
+// would be a hundred kernels, one for each pair of types.
 Status pow(const Call& call) {
   const DataType type = call.in(1).type;
   if (tensor::is_floating(type)) return raise_to<double>(call, DataType::kFloat64);

@@ -1,4 +1,4 @@
-// CastLike: to the type of another operand.
+// CastLike: converts to the element type of the second operand.
 #include <limits>
 
 #include "fallback/common_shapes.h"
@@ -9,17 +9,17 @@ namespace millrace::fallback {
 namespace {
 
 Status shape_of_cast_like(Inference& node) {
-  if (!kAll.contains(node.in(1).type)) return unsupported("a cast to this type");
+  if (!kAll.contains(node.in(1).type)) return unsupported("casts to this type are not supported");
   node.set(0, node.in(1).type, to_dims(node.in(0).dims));
   return {};
 }
 
-// Floating point numbers are cut towards zero; those beyond the ends of an integer type become its
-// ends, and NaN becomes 0. Integers keep their low bits.
+// Floating-point values are truncated and saturated to the range of an integer type, and NaN
+// becomes 0. Integers keep their low bits.
 template <class To, class From>
 To cast(From from) {
   if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {
-    // The first value beyond the type, a power of two, is a number of every floating point type.
+    // The first value beyond the range, a power of two, is exact in every floating-point type.
     const From end = static_cast<From>(uint64_t{1} << (std::numeric_limits<To>::digits - 1)) * 2;
     const From begin = std::is_signed_v<To> ? -end : From{0};
     if (from != from) return 0;
@@ -35,7 +35,7 @@ void cast_elements(const TensorView& x, const OutputView& y) {
   const auto to = y.as<To>();
   const bool either_boolean = x.type == DataType::kBoolean || y.type == DataType::kBoolean;
   for (size_t i = 0; i < to.size(); ++i) {
-    // If either type is BOOLEAN, only whether the element is 0 counts.
+    // If either type is BOOLEAN, the result is whether the element differs from 0.
     to[i] = either_boolean ? static_cast<To>(from[i] != From{0}) : cast<To>(from[i]);
   }
 }

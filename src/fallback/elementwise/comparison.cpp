@@ -1,4 +1,5 @@
-// Comparisons, logic, and the choice by a condition.
+// Comparisons (Equal, Less, LessOrEqual, Greater, GreaterOrEqual, IsInf, IsNaN), logic (And, Or,
+// Xor, Not) and Where, with numpy broadcasting. A BOOLEAN is a byte; any value but 0 is true.
 #include <cmath>
 
 #include "fallback/broadcast.h"
@@ -50,7 +51,7 @@ Status compare(const Call& call) {
   });
 }
 
-// BOOLEANs that are neither 0 nor 1 may come from a caller.
+// BOOLEANs are compared as truth values: those of a caller may be bytes other than 0 and 1.
 Status equal(const Call& call) {
   if (call.in(0).type != DataType::kBoolean) return compare<Equal>(call);
   apply_broadcast<uint8_t, uint8_t>(call.in(0), call.in(1), call.out(0).dims,
@@ -113,7 +114,7 @@ Status is_infinite(const Call& call) {
 Status shape_of_where(Inference& node) {
   MILLRACE_RETURN_IF_ERROR(check_one_type(node, 1));
   if (!kAll.contains(node.in(1).type))
-    return unsupported("there is no kernel for a choice between these types");
+    return unsupported("there is no kernel for a choice between elements of this type");
   MILLRACE_ASSIGN_OR_RETURN(Dims dims, broadcast_dims(node));
   node.set(0, node.in(1).type, std::move(dims));
   return {};

@@ -1,4 +1,4 @@
-// Dropout with its mask: in inference it keeps all elements.
+// Dropout at inference: it copies its input, and its mask is all true.
 #include <algorithm>
 #include <cstring>
 
@@ -15,9 +15,10 @@ Status shape_of_dropout(Inference& node) {
   if (node.has(kTrainingMode)) {
     const TensorView& training = node.in(kTrainingMode);
     if (training.type != DataType::kBoolean || training.elements() != 1)
-      return invalid_argument("training_mode is not one BOOLEAN");
+      return invalid_argument("training_mode must be one BOOLEAN");
     MILLRACE_RETURN_IF_ERROR(node.require_elements(kTrainingMode));
-    if (training.as<uint8_t>()[0] != 0) return unsupported("training_mode is set");
+    if (training.as<uint8_t>()[0] != 0)
+      return unsupported("training_mode is set, but only inference is supported");
   }
   node.set(0, node.in(0).type, to_dims(node.in(0).dims));
   node.set(1, DataType::kBoolean, to_dims(node.in(0).dims));

@@ -1,4 +1,6 @@
-// Functions of one operand.
+// Elementwise functions of one operand: trigonometric and hyperbolic functions, activations (Celu,
+// Gelu, Relu, Shrink, Softsign, ThresholdedRelu, QuickGelu), and Abs, BitwiseNot, Neg, Sign.
+// real_function.cpp has those that the Unary of the graph computes for all types but FLOAT64.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -12,7 +14,8 @@
 namespace millrace::fallback {
 namespace {
 
-// The standard library's function of that name, which has an overload for each floating point type.
+// Defines a kernel for the function of that name in the C++ standard library, which has an overload
+// for each floating-point type.
 #define MILLRACE_FUNCTION(function)                                       \
   Status run_##function(const Call& call) {                               \
     return apply_to_reals(call, [](auto x) { return std::function(x); }); \
@@ -65,7 +68,7 @@ Status gelu_by_erf(const Call& call) {
 Status shape_of_gelu(Inference& node) {
   const std::string approximation = node.text("approximate", "none");
   if (approximation != "none" && approximation != "tanh")
-    return invalid_argument("approximate is neither none nor tanh");
+    return invalid_argument("approximate must be none or tanh");
   return same_as_first(node);
 }
 
@@ -92,7 +95,7 @@ Status shrink(const Call& call) {
   });
 }
 
-// -x, |x| and the sign wrap around for the smallest integer.
+// -x and |x| wrap around for the smallest integer.
 Status neg(const Call& call) {
   return visit_element(call.in(0).type, [&](auto zero) -> Status {
     using T = decltype(zero);
@@ -125,7 +128,7 @@ Status abs(const Call& call) {
   });
 }
 
-// NaN has no sign: it stays NaN.
+// The sign of NaN is NaN.
 Status sign(const Call& call) {
   return visit_element(call.in(0).type, [&](auto zero) -> Status {
     using T = decltype(zero);

@@ -1,4 +1,6 @@
-// Functions of floating point elements that the graph's Unary has for other types than FLOAT64.
+// Elementwise functions that the Unary of the graph computes for all floating-point types but
+// FLOAT64, such as Exp, Sigmoid, HardSwish and Softplus, and Mish and Selu. These kernels support
+// FLOAT32 and FLOAT64.
 #include <algorithm>
 #include <cmath>
 
@@ -10,7 +12,8 @@
 namespace millrace::fallback {
 namespace {
 
-// The standard library's function of that name, which has an overload for each floating point type.
+// Defines a kernel for the function of that name in the C++ standard library, which has an overload
+// for each floating-point type.
 #define MILLRACE_FUNCTION(function)                                       \
   Status run_##function(const Call& call) {                               \
     return apply_to_reals(call, [](auto x) { return std::function(x); }); \
@@ -36,7 +39,7 @@ Status sigmoid(const Call& call) {
   return apply_to_reals(call, [](auto x) { return 1 / (1 + std::exp(-x)); });
 }
 
-// log(1 + exp(x)) without overflow.
+// Computes log(1 + exp(x)) without overflow.
 template <class T>
 T softplus_of(T x) {
   return std::max(x, T{0}) + std::log1p(std::exp(-std::fabs(x)));

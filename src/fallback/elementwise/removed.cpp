@@ -1,5 +1,5 @@
-// Operators that the standard had in its first years and removed; exporters of that time wrote
-// them.
+// Experimental operators that the ONNX standard has removed, which early exporters wrote: Affine,
+// Crop, ImageScaler, ParametricSoftplus, Scale, ScaledTanh.
 #include <algorithm>
 #include <cmath>
 
@@ -10,7 +10,7 @@
 namespace millrace::fallback {
 namespace {
 
-// y[i] = f(x[i])
+// Computes y[i] = f(x[i]) in double.
 template <class Function>
 Status apply(const Call& call, Function&& f) {
   return visit_floating(call.in(0).type, [&](auto zero) -> Status {
@@ -29,7 +29,7 @@ Status affine(const Call& call) {
 Status parametric_softplus(const Call& call) {
   const double alpha = call.real("alpha", 1), beta = call.real("beta", 1);
   return apply(call, [=](double x) {
-    // log(1 + exp(x)) where exp(x) is too large for a number
+    // log(1 + exp(scaled)) without overflow.
     const double scaled = beta * x;
     return alpha * (std::max(scaled, 0.0) + std::log1p(std::exp(-std::fabs(scaled))));
   });
@@ -49,7 +49,7 @@ Status shape_of_image_scaler(Inference& node) {
   const std::vector<float>* bias = node.reals("bias");
   const TensorView& x = node.in(0);
   if (x.rank() != 4 || bias == nullptr || static_cast<int64_t>(bias->size()) != x.dims[1])
-    return invalid_argument("its input is not [N, C, H, W] with a bias for each channel");
+    return invalid_argument("its input must be [N, C, H, W], with one bias for each channel");
   return same_as_first(node);
 }
 
@@ -72,16 +72,17 @@ Result<Dims> cropped_size(const NodeView& node) {
   const TensorView& x = node.in(0);
   const Dims *border = node.integers("border"), *scale = node.integers("scale");
   if (x.rank() != 4 || border == nullptr || border->size() != 4)
-    return invalid_argument("its input is not [N, C, H, W] with a border of four numbers");
+    return invalid_argument("its input must be [N, C, H, W], with a border of four integers");
   for (const int64_t number : *border)
     if (number < 0 || number > graph::kMaxElements)
       return invalid_argument("border is out of range");
   Dims size = {x.dims[2] - (*border)[1] - (*border)[3], x.dims[3] - (*border)[0] - (*border)[2]};
-  if (scale != nullptr && scale->size() != 2) return invalid_argument("scale is not two numbers");
+  if (scale != nullptr && scale->size() != 2)
+    return invalid_argument("scale must have two entries");
   if (scale != nullptr) size = *scale;
   const bool fits = size[0] >= 0 && size[1] >= 0 && size[0] <= x.dims[2] - (*border)[1] &&
                     size[1] <= x.dims[3] - (*border)[0];
-  if (!fits) return invalid_argument("it cuts more than its input has");
+  if (!fits) return invalid_argument("it crops more than its input has");
   return size;
 }
 

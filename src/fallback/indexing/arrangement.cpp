@@ -1,5 +1,6 @@
-// Operators that put elements elsewhere, whatever they are: reversed sequences, cropped or padded
-// borders, ones on a diagonal.
+// Operators that rearrange elements regardless of their values: ReverseSequence, Pad,
+// CenterCropPad, EyeLike. Padding and cropping use one table per dimension that maps each output
+// index to an input index, or to the constant.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,15 +15,15 @@
 namespace millrace::fallback {
 namespace {
 
-// batch_axis and time_axis are dimensions 0 and 1, in either order.
+// Requires that batch_axis and time_axis are dimensions 0 and 1, in either order.
 Status shape_of_reverse_sequence(Inference& node) {
   const TensorView &x = node.in(0), &lengths = node.in(1);
   const int64_t batch = node.integer("batch_axis", 1), time = node.integer("time_axis", 0);
   if (x.rank() < 2 || batch < 0 || batch > 1 || time != 1 - batch)
-    return invalid_argument("batch_axis and time_axis are not the first two dimensions");
+    return invalid_argument("batch_axis and time_axis must be the first two dimensions");
   if (lengths.type != DataType::kInt64 || lengths.rank() != 1 ||
       lengths.dims[0] != x.dims[static_cast<size_t>(batch)])
-    return invalid_argument("sequence_lens is not one INT64 for each sequence");
+    return invalid_argument("sequence_lens must have one INT64 for each sequence");
   return same_as_first(node);
 }
 
@@ -35,8 +36,8 @@ Status reverse_sequence(const Call& call) {
   const auto lengths = call.in(1).as<int64_t>();
   for (size_t sample = 0; sample < lengths.size(); ++sample)
     if (lengths[sample] < 0 || static_cast<size_t>(lengths[sample]) > steps)
-      return invalid_argument(fmt::format("sequence {} has the length {}, with {} steps", sample,
-                                          lengths[sample], steps));
+      return invalid_argument(fmt::format("sequence {} has length {}, but there are {} steps",
+                                          sample, lengths[sample], steps));
   for (size_t row = 0; row < rows; ++row) {
     for (size_t column = 0; column < columns; ++column) {
       const size_t step = time_first ? row : column, sample = time_first ? column : row;
@@ -50,16 +51,17 @@ Status reverse_sequence(const Call& call) {
   return {};
 }
 
-// How the borders of a Pad are filled.
+// How padding is filled (attribute mode of Pad).
 enum class Border : uint8_t { kConstant, kReflect, kEdge, kWrap };
 
-// One dimension of a tensor that is cropped or padded: its element `index` after that is element
-// index - before of what was there. A negative `before` crops.
+// One dimension that is padded or cropped from size `from` to size `to`: its new index `index` is
+// the old index `index - before`. A negative `before` crops.
 struct Margin {
   int64_t from = 1, to = 1, before = 0;
 };
 
-// The element that stands at an index outside; none where a constant does.
+// Returns the old index of the element at a new index; nothing if the constant is there. Reflection
+// has period 2 * (from - 1), wrapping has period `from`.
 std::optional<size_t> source_of(Border border, const Margin& margin, int64_t index) {
   int64_t at = index - margin.before;
   if (at >= 0 && at < margin.from) return static_cast<size_t>(at);
@@ -103,7 +105,7 @@ Dims dims_after(std::span<const Margin> margins) {
   return dims;
 }
 
-// The dimensions that an operator speaks of: those of `axes`, or all.
+// Returns the dimensions to which an operator applies: those of `axes`, or all.
 Result<std::vector<size_t>> chosen_axes(const Dims* axes, size_t rank) {
   std::vector<size_t> chosen;
   for (size_t i = 0; axes == nullptr ? i < rank : i < axes->size(); ++i) {
@@ -135,7 +137,7 @@ Result<std::vector<Margin>> centred_margins(const NodeView& node) {
     if (shape[i] < 0 || shape[i] > graph::kMaxElements)
       return invalid_argument(fmt::format("size {} is out of range", shape[i]));
     margin.to = shape[i];
-    // The odd element is at the end, of what is added and of what is cut.
+    // If the difference is odd, one element more is added or cropped at the end.
     margin.before =
         margin.to >= margin.from ? (margin.to - margin.from) / 2 : -((margin.from - margin.to) / 2);
   }
@@ -163,15 +165,15 @@ Result<Border> border_of(const NodeView& node) {
   if (mode == "reflect") return Border::kReflect;
   if (mode == "edge") return Border::kEdge;
   if (mode == "wrap") return Border::kWrap;
-  return invalid_argument(fmt::format("there is no mode '{}'", mode));
+  return invalid_argument(fmt::format("unknown mode '{}'", mode));
 }
 
 constexpr size_t kPads = 1, kConstant = 2, kPadAxes = 3;
 
-// Operand or, before operator set 11, attribute.
+// Pads are an operand, or an attribute before operator set 11.
 Result<Dims> pads_of(const NodeView& node) {
   if (node.has(kPads)) return integers_of(node.in(kPads));
-  // The first operator set calls them paddings.
+  // The first operator set calls the attribute "paddings".
   for (const char* name : {"pads", "paddings"})
     if (const Dims* pads = node.integers(name)) return *pads;
   return invalid_argument("it has no pads");
@@ -207,7 +209,7 @@ Status shape_of_pad(Inference& node) {
     if (node.has(index)) MILLRACE_RETURN_IF_ERROR(node.known_integers(index).status());
   if (node.has(kConstant) && node.in(kConstant).elements() > 0 &&
       (node.in(kConstant).type != node.in(0).type || node.in(kConstant).elements() != 1))
-    return invalid_argument("the constant is not one element of the input's type");
+    return invalid_argument("the constant must be one element of the input's type");
   MILLRACE_ASSIGN_OR_RETURN(const std::vector<Margin> margins, padded_margins(node));
   for (const Margin& margin : margins)
     if (border != Border::kConstant && margin.from == 0 && margin.to > 0)
@@ -220,7 +222,7 @@ template <class T>
 T constant_of(const Call& call) {
   if (call.has(kConstant) && call.in(kConstant).elements() == 1)
     return call.in(kConstant).as<T>()[0];
-  // Before operator set 11; only floating point elements had a constant then.
+  // Before operator set 11 the constant is an attribute; only floating-point types had one.
   if constexpr (std::is_floating_point_v<T>) return static_cast<T>(call.real("value"));
   return T{0};
 }
@@ -236,7 +238,7 @@ Status pad(const Call& call) {
 }
 
 Status shape_of_eye_like(Inference& node) {
-  if (node.in(0).rank() != 2) return invalid_argument("its input is no matrix");
+  if (node.in(0).rank() != 2) return invalid_argument("its input must have rank 2");
   DataType type = node.in(0).type;
   if (node.has_attribute("dtype")) {
     MILLRACE_ASSIGN_OR_RETURN(type, type_of_number(node.integer("dtype")));
@@ -247,7 +249,7 @@ Status shape_of_eye_like(Inference& node) {
 
 Status eye_like(const Call& call) {
   const int64_t rows = call.out(0).dims[0], columns = call.out(0).dims[1];
-  // Beyond the matrix every diagonal is the same.
+  // k is clamped to the matrix, since all diagonals outside of it are empty.
   const int64_t k = std::clamp(call.integer("k"), -rows, columns);
   return visit_element(call.out(0).type, [&](auto zero) -> Status {
     using T = decltype(zero);

@@ -1,5 +1,6 @@
-// Operators that gather and scatter elements by index tensors. Indices may come from anywhere: each
-// one is checked.
+// Operators that gather and scatter elements by index tensors: GatherElements, GatherND,
+// ScatterElements (and the earlier Scatter), ScatterND; and OneHot and Trilu. Indices may come from
+// untrusted callers, so the kernels check each one.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,11 +17,11 @@ namespace {
 
 Status check_indices(const Inference& node, size_t index) {
   if (kIndexTypes.contains(node.in(index).type)) return {};
-  return invalid_argument(
-      fmt::format("indices are {}, not INT32 or INT64", tensor::to_string(node.in(index).type)));
+  return invalid_argument(fmt::format("indices are {}, expected INT32 or INT64",
+                                      tensor::to_string(node.in(index).type)));
 }
 
-// Negative indices count from the end.
+// Resolves negative indices, which count from the end, and checks the range.
 Result<size_t> checked_index(int64_t index, int64_t size) {
   if (index >= -size && index < size) return static_cast<size_t>(index < 0 ? index + size : index);
   return invalid_argument(fmt::format("index {} is outside a dimension of {}", index, size));
@@ -32,7 +33,7 @@ std::vector<size_t> dense_strides(std::span<const int64_t> dims) {
   return strides;
 }
 
-// How updates combine with what is there.
+// How an update is combined with the previous element.
 enum class Reduction : uint8_t { kNone, kAdd, kMul, kMin, kMax };
 
 Result<Reduction> reduction_of(const NodeView& node) {
@@ -42,7 +43,7 @@ Result<Reduction> reduction_of(const NodeView& node) {
   if (name == "mul") return Reduction::kMul;
   if (name == "min") return Reduction::kMin;
   if (name == "max") return Reduction::kMax;
-  return invalid_argument(fmt::format("there is no reduction '{}'", name));
+  return invalid_argument(fmt::format("unknown reduction '{}'", name));
 }
 
 template <class T>
@@ -58,7 +59,7 @@ void combine(Reduction reduction, T& target, T update) {
       target = wrapping(target, update, [](auto a, auto b) { return a * b; });
       return;
     case Reduction::kMin:
-      if (update < target || update != update) target = update;  // NaN wins
+      if (update < target || update != update) target = update;  // NaN propagates
       return;
     case Reduction::kMax:
       if (update > target || update != update) target = update;
@@ -66,8 +67,8 @@ void combine(Reduction reduction, T& target, T update) {
   }
 }
 
-// The indices of GatherElements and ScatterElements: for each element of an index tensor, the
-// element of the data that it means.
+// The indices of GatherElements and ScatterElements: each element of the index tensor selects one
+// element of the data, at the same position in all dimensions but the axis.
 class ElementIndices {
  public:
   ElementIndices(const TensorView& data, const TensorView& indices, size_t axis)
@@ -100,7 +101,8 @@ class ElementIndices {
   std::vector<size_t> strides_;
 };
 
-// The index tensor has the rank of the data and, but for the axis, is nowhere larger.
+// Checks that the index tensor has the rank of the data and exceeds it in no dimension but the
+// axis.
 Status check_element_indices(const Inference& node) {
   MILLRACE_RETURN_IF_ERROR(check_indices(node, 1));
   const TensorView &data = node.in(0), &indices = node.in(1);
@@ -134,9 +136,10 @@ Status gather_elements(const Call& call) {
 Status shape_of_scatter_elements(Inference& node) {
   MILLRACE_RETURN_IF_ERROR(check_element_indices(node));
   MILLRACE_RETURN_IF_ERROR(reduction_of(node).status());
-  if (node.in(2).type != node.in(0).type) return invalid_argument("updates have another type");
+  if (node.in(2).type != node.in(0).type)
+    return invalid_argument("updates and data differ in type");
   if (!std::ranges::equal(node.in(2).dims, node.in(1).dims))
-    return invalid_argument("updates have not the shape of the indices");
+    return invalid_argument("updates must have the shape of the indices");
   return same_as_first(node);
 }
 
@@ -158,8 +161,9 @@ Status scatter_elements(const Call& call) {
   });
 }
 
-// GatherND and ScatterND: the last dimension of the indices holds coordinates of the data, which
-// name slices of it; the first `batch` dimensions of both are the same.
+// The indices of GatherND and ScatterND: the last dimension of the index tensor holds coordinates
+// in the data, which select slices of it. The first `batch` dimensions of both tensors are the
+// same.
 class SliceIndices {
  public:
   SliceIndices(const TensorView& data, const TensorView& indices, size_t batch)
@@ -174,7 +178,7 @@ class SliceIndices {
     for (size_t d = 0; d + 1 < indices.rank(); ++d) count_ *= static_cast<size_t>(indices.dims[d]);
   }
 
-  size_t slice() const { return slice_; }  // elements of one
+  size_t slice() const { return slice_; }  // elements per slice
 
   // Calls visit(number of the slice, offset in the data).
   template <class Visit>
@@ -202,7 +206,7 @@ class SliceIndices {
 Status check_slice_indices(const Inference& node, size_t batch) {
   MILLRACE_RETURN_IF_ERROR(check_indices(node, 1));
   const TensorView &data = node.in(0), &indices = node.in(1);
-  if (data.rank() == 0 || indices.rank() == 0) return invalid_argument("an operand is a scalar");
+  if (data.rank() == 0 || indices.rank() == 0) return invalid_argument("an operand has rank 0");
   bool fits = batch < data.rank() && batch < indices.rank() && indices.dims.back() >= 1 &&
               static_cast<size_t>(indices.dims.back()) <= data.rank() - batch;
   for (size_t d = 0; fits && d < batch; ++d) fits = data.dims[d] == indices.dims[d];
@@ -212,7 +216,8 @@ Status check_slice_indices(const Inference& node, size_t batch) {
                                       graph::to_string(to_dims(data.dims))));
 }
 
-// The dimensions of all slices: those of the indices but the last, then those of a slice.
+// Returns the dimensions of all slices together: those of the indices but the last, followed by
+// those of a slice.
 Dims slices_shape(const NodeView& node, size_t batch) {
   const TensorView &data = node.in(0), &indices = node.in(1);
   Dims dims(indices.dims.begin(), indices.dims.end() - 1);
@@ -241,9 +246,10 @@ Status gather_nd(const Call& call) {
 Status shape_of_scatter_nd(Inference& node) {
   MILLRACE_RETURN_IF_ERROR(check_slice_indices(node, 0));
   MILLRACE_RETURN_IF_ERROR(reduction_of(node).status());
-  if (node.in(2).type != node.in(0).type) return invalid_argument("updates have another type");
+  if (node.in(2).type != node.in(0).type)
+    return invalid_argument("updates and data differ in type");
   if (to_dims(node.in(2).dims) != slices_shape(node, 0))
-    return invalid_argument("updates have not the shape of the slices that the indices name");
+    return invalid_argument("updates must have the shape of the slices that the indices select");
   return same_as_first(node);
 }
 
@@ -263,21 +269,21 @@ Status scatter_nd(const Call& call) {
 
 Status shape_of_one_hot(Inference& node) {
   if (!kNumbers.contains(node.in(1).type) || !node.has(2))
-    return invalid_argument("depth is no number");
+    return invalid_argument("depth must have a numeric type, and values must be given");
   const TensorView& depth = node.in(1);
   MILLRACE_RETURN_IF_ERROR(node.require_elements(1));
-  if (depth.elements() != 1) return invalid_argument("depth is not one number");
+  if (depth.elements() != 1) return invalid_argument("depth must have one element");
   int64_t size = 0;
   MILLRACE_RETURN_IF_ERROR(visit_element(depth.type, [&](auto zero) -> Status {
     const auto value = depth.as<decltype(zero)>()[0];
-    // Comparisons that NaN fails.
+    // Written so that NaN is refused.
     if (!(value >= 0 && static_cast<double>(value) <= static_cast<double>(graph::kMaxElements)))
       return invalid_argument("depth is out of range");
     size = static_cast<int64_t>(value);
     return {};
   }));
   if (node.in(2).rank() != 1 || node.in(2).dims[0] != 2 || !kAll.contains(node.in(2).type))
-    return invalid_argument("values are not a pair of a type that has a kernel");
+    return invalid_argument("values must be two elements of a supported type");
   Dims dims = to_dims(node.in(0).dims);
   MILLRACE_ASSIGN_OR_RETURN(const size_t axis,
                             graph::normalise_axis(node.integer("axis", -1), dims.size() + 1));
@@ -286,8 +292,9 @@ Status shape_of_one_hot(Inference& node) {
   return {};
 }
 
-// Indices outside of the depth mark nothing. Negative ones count from the end, as from operator set
-// 11 on; for sets 9 and 10 the standard has them mark nothing, but runtimes do not.
+// Indices outside of the depth set no element. Negative ones count from the end, as from operator
+// set 11 on; by the text of sets 9 and 10 they set none, but other runtimes count from the end
+// there, too.
 Status one_hot(const Call& call) {
   const size_t axis = *graph::normalise_axis(call.integer("axis", -1), call.in(0).rank() + 1);
   const AxisSplit split(call.out(0).dims, axis);
@@ -311,9 +318,9 @@ Status one_hot(const Call& call) {
 }
 
 Status shape_of_trilu(Inference& node) {
-  if (node.in(0).rank() < 2) return invalid_argument("its input has fewer than two dimensions");
+  if (node.in(0).rank() < 2) return invalid_argument("its input must have rank 2 or more");
   if (node.has(1) && (node.in(1).type != DataType::kInt64 || node.in(1).elements() != 1))
-    return invalid_argument("k is not one INT64");
+    return invalid_argument("k must be one INT64");
   return same_as_first(node);
 }
 

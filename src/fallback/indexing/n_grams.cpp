@@ -1,4 +1,6 @@
-// TfIdfVectorizer over integers: how often sequences of elements that a pool lists (n-grams) occur.
+// TfIdfVectorizer for integers: counts how often the n-grams of a pool (sequences of n elements)
+// occur in each row, also with elements skipped between them (skip-grams), and weights the counts
+// by TF, IDF or TF-IDF.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,15 +12,15 @@
 namespace millrace::fallback {
 namespace {
 
-// The sequences of the pool. Those of one length stand one after the other; `starts` has where
-// those of length 1, 2, ... begin.
+// The n-grams of the pool. Those of one length are consecutive; `starts` holds the positions where
+// length 1, 2, ... begins.
 struct Pool {
   std::span<const int64_t> elements, starts, outputs;
   std::span<const float> weights;  // by output; empty: all are 1
   int64_t shortest = 1, longest = 1, most_skipped = 0;
   size_t width = 0;  // width of an output row
 
-  // The sequences of `length` elements.
+  // Returns all n-grams with `length` elements.
   std::span<const int64_t> of_length(int64_t length) const {
     const auto begin = static_cast<size_t>(starts[static_cast<size_t>(length - 1)]);
     const size_t end = static_cast<size_t>(length) < starts.size()
@@ -47,7 +49,7 @@ Status check_sequences(const Pool& pool) {
 Result<Pool> pool_of(const NodeView& node) {
   const Dims *elements = node.integers("pool_int64s"), *starts = node.integers("ngram_counts");
   const Dims* outputs = node.integers("ngram_indexes");
-  if (elements == nullptr) return unsupported("a pool of strings");
+  if (elements == nullptr) return unsupported("a pool of strings is not supported");
   if (starts == nullptr || outputs == nullptr || outputs->empty())
     return invalid_argument("it has no ngram_counts or ngram_indexes");
   const std::vector<float>* weights = node.reals("weights");
@@ -61,11 +63,12 @@ Result<Pool> pool_of(const NodeView& node) {
   MILLRACE_RETURN_IF_ERROR(check_sequences(pool));
   if (weights != nullptr) {
     if (weights->size() != outputs->size())
-      return invalid_argument("weights and ngram_indexes are not of one length");
+      return invalid_argument("weights and ngram_indexes differ in length");
     pool.weights = *weights;
   }
   const auto [least, most] = std::ranges::minmax(*outputs);
-  // An output that no sequence counts is possible, but a row of little else is not meant.
+  // The width of a row is the largest index + 1. Indices without an n-gram are allowed, but this
+  // limit refuses rows that are almost empty.
   constexpr int64_t kMaxWidth = int64_t{1} << 24;
   if (least < 0 || most >= kMaxWidth) return invalid_argument("ngram_indexes are out of range");
   pool.width = static_cast<size_t>(most) + 1;
@@ -75,21 +78,21 @@ Result<Pool> pool_of(const NodeView& node) {
 Status check_mode(const NodeView& node) {
   const std::string mode = node.text("mode");
   if (mode == "TF" || mode == "IDF" || mode == "TFIDF") return {};
-  return invalid_argument(fmt::format("there is no mode '{}'", mode));
+  return invalid_argument(fmt::format("unknown mode '{}'", mode));
 }
 
 Status shape_of_vectorizer(Inference& node) {
   MILLRACE_RETURN_IF_ERROR(check_mode(node));
   MILLRACE_ASSIGN_OR_RETURN(const Pool pool, pool_of(node));
   const TensorView& x = node.in(0);
-  if (x.rank() != 1 && x.rank() != 2) return invalid_argument("its input is not [C] or [N, C]");
+  if (x.rank() != 1 && x.rank() != 2) return invalid_argument("its input must be [C] or [N, C]");
   Dims dims(x.dims.begin(), x.dims.end() - 1);
   dims.push_back(static_cast<int64_t>(pool.width));
   node.set(0, DataType::kFloat32, std::move(dims));
   return {};
 }
 
-// How often a sequence stands in the row with its elements `step` apart.
+// Returns how often an n-gram occurs in the row with its elements `step` apart.
 size_t occurrences(std::span<const int64_t> row, std::span<const int64_t> sequence, size_t step) {
   const size_t reach = (sequence.size() - 1) * step;
   size_t count = 0;
@@ -102,11 +105,12 @@ size_t occurrences(std::span<const int64_t> row, std::span<const int64_t> sequen
   return count;
 }
 
-// Sequences of one element have no distance between elements, so skips do not count them again.
+// Returns how often an n-gram occurs with 0 to most_skipped elements skipped between its elements.
+// A single element has no such distance and is counted once.
 size_t occurrences_with_skips(const Pool& pool, std::span<const int64_t> row,
                               std::span<const int64_t> sequence) {
   if (sequence.size() == 1) return occurrences(row, sequence, 1);
-  // Beyond the row nothing is found.
+  // Larger steps than the row find nothing.
   const size_t furthest = std::min(static_cast<size_t>(pool.most_skipped) + 1, row.size());
   size_t count = 0;
   for (size_t step = 1; step <= furthest; ++step) count += occurrences(row, sequence, step);
@@ -114,7 +118,7 @@ size_t occurrences_with_skips(const Pool& pool, std::span<const int64_t> row,
 }
 
 void count_row(const Pool& pool, std::span<const int64_t> row, std::span<float> counts) {
-  size_t number = 0;  // number of the sequence in the whole pool
+  size_t number = 0;  // index of the n-gram in the pool
   for (int64_t length = 1; length <= static_cast<int64_t>(pool.starts.size()); ++length) {
     const auto of_length = pool.of_length(length);
     const auto size = static_cast<size_t>(length);
@@ -126,8 +130,8 @@ void count_row(const Pool& pool, std::span<const int64_t> row, std::span<float> 
   }
 }
 
-// From counts to the result of the mode: TF counts, IDF has the weight where there is a count, and
-// TFIDF the product.
+// Turns counts into the result of the mode: TF is the count, IDF the weight if there is a count,
+// and TFIDF their product.
 void weigh_row(const Pool& pool, const std::string& mode, std::span<float> counts) {
   std::vector<float> weights(counts.size(), 1);
   for (size_t i = 0; i < pool.weights.size(); ++i)

@@ -1,4 +1,7 @@
-// NonMaxSuppression: of boxes that overlap, the one with the highest score.
+// NonMaxSuppression: greedy suppression per batch and class. Boxes are visited by descending score;
+// a box is selected unless its intersection over union (IoU) with a selected box exceeds the
+// threshold. The number of boxes depends on elements, so the shape function runs the whole
+// selection.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -19,7 +22,7 @@ struct Box {
   float area() const { return (bottom - top) * (right - left); }
 };
 
-// Corners may stand in any order.
+// The two corners may be given in any order.
 Box read_box(const float* numbers, bool centre_and_size) {
   if (centre_and_size) {
     const float x = numbers[0], y = numbers[1], width = numbers[2], height = numbers[3];
@@ -29,7 +32,7 @@ Box read_box(const float* numbers, bool centre_and_size) {
           std::max(numbers[0], numbers[2]), std::max(numbers[1], numbers[3])};
 }
 
-// The part of the boxes' union that both cover.
+// Returns the intersection over union (IoU) of two boxes.
 float overlap_of(const Box& a, const Box& b) {
   const float height = std::min(a.bottom, b.bottom) - std::max(a.top, b.top);
   const float width = std::min(a.right, b.right) - std::max(a.left, b.left);
@@ -39,7 +42,7 @@ float overlap_of(const Box& a, const Box& b) {
 }
 
 struct Limits {
-  size_t most = 0;  // boxes of one class
+  size_t most = 0;  // boxes per class
   float overlap = 0;
   float score = -std::numeric_limits<float>::infinity();
 };
@@ -54,7 +57,8 @@ Limits limits_of(const NodeView& node) {
   return limits;
 }
 
-// The boxes with a score above the limit, best first; of equals, the lower index first.
+// Returns the boxes with a score above the limit, by descending score; of equal scores, the lower
+// index first.
 std::vector<size_t> candidates_of(std::span<const float> scores, float limit) {
   std::vector<size_t> candidates;
   for (size_t i = 0; i < scores.size(); ++i)
@@ -76,7 +80,7 @@ std::vector<size_t> select_boxes(std::span<const Box> boxes, std::span<const flo
   return selected;
 }
 
-// Batch, class and box of each one that is selected.
+// Returns batch, class and box of each selected box.
 std::vector<std::array<int64_t, 3>> selection_of(const NodeView& node) {
   const auto numbers = node.in(kBoxes).as<float>(), scores = node.in(kScores).as<float>();
   const auto batches = static_cast<size_t>(node.in(kScores).dims[0]);
@@ -102,7 +106,7 @@ std::vector<std::array<int64_t, 3>> selection_of(const NodeView& node) {
 Status check_limit(const Inference& node, size_t index, DataType type) {
   if (!node.has(index)) return {};
   if (node.in(index).type != type || node.in(index).elements() != 1)
-    return invalid_argument("a limit is not one number of its type");
+    return invalid_argument("a limit must have one element, of the type that the standard states");
   return node.require_elements(index);
 }
 
@@ -120,8 +124,7 @@ Status shape_of_non_max_suppression(Inference& node) {
   MILLRACE_RETURN_IF_ERROR(node.require_elements(kBoxes));
   MILLRACE_RETURN_IF_ERROR(node.require_elements(kScores));
   const float overlap = limits_of(node).overlap;
-  if (!(overlap >= 0 && overlap <= 1))
-    return invalid_argument("iou_threshold is not between 0 and 1");
+  if (!(overlap >= 0 && overlap <= 1)) return invalid_argument("iou_threshold must be from 0 to 1");
   node.set(0, DataType::kInt64, {static_cast<int64_t>(selection_of(node).size()), 3});
   return {};
 }

@@ -1,4 +1,6 @@
-// Operators that look for elements along an axis: the largest, the largest K, sums so far.
+// Operators that search or accumulate along an axis: ArgMax, ArgMin, TopK, Hardmax, CumSum. NaN
+// orders as in numpy: ArgMax, ArgMin and Hardmax return the first NaN, and TopK treats NaN as the
+// largest value.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -22,7 +24,7 @@ Status shape_of_arg(Inference& node) {
   MILLRACE_ASSIGN_OR_RETURN(const size_t axis,
                             graph::normalise_axis(node.integer("axis"), node.in(0).rank()));
   Dims dims = to_dims(node.in(0).dims);
-  if (dims[axis] == 0) return invalid_argument("there is no extreme of an empty axis");
+  if (dims[axis] == 0) return invalid_argument("the axis has no elements");
   if (keep)
     dims[axis] = 1;
   else
@@ -31,8 +33,8 @@ Status shape_of_arg(Inference& node) {
   return {};
 }
 
-// Orders NaN before all numbers, as numpy does, and the numbers by Compare. This is a strict weak
-// order, which std::partial_sort requires.
+// Orders NaN before all other values, as numpy does, and the others by Compare. This is a strict
+// weak order, which std::partial_sort requires.
 template <class Compare>
 struct NanFirst {
   template <class T>
@@ -44,7 +46,7 @@ struct NanFirst {
   }
 };
 using Larger = NanFirst<std::greater<>>;
-// This is the reverse order, so that NaN is the largest in both.
+// The reverse order of Larger, so that NaN is the largest value in both.
 struct Smaller {
   template <class T>
   bool operator()(T a, T b) const {
@@ -52,7 +54,8 @@ struct Smaller {
   }
 };
 
-// The index of the first element of a line that no other beats; the last one of equals with `last`.
+// Returns the index of the first element of a line that no other beats; with `last`, the last of
+// equal ones.
 template <class T, class Beats>
 int64_t best_index(const T* line, const AxisSplit& split, bool last, Beats&& beats) {
   size_t best = 0;
@@ -79,21 +82,21 @@ Status arg(const Call& call) {
 Status shape_of_top_k(Inference& node) {
   MILLRACE_ASSIGN_OR_RETURN(const size_t axis,
                             graph::normalise_axis(node.integer("axis", -1), node.in(0).rank()));
-  // An attribute in the first operator sets.
+  // In the first operator sets, k is an attribute.
   int64_t k = node.integer("k", -1);
   if (node.has(1)) {
     MILLRACE_ASSIGN_OR_RETURN(k, node.known_integer(1));
   }
   Dims dims = to_dims(node.in(0).dims);
-  if (k < 0 || k > dims[axis])
-    return invalid_argument("k is not a number from 0 to the size of the axis");
+  if (k < 0 || k > dims[axis]) return invalid_argument("k must be from 0 to the size of the axis");
   dims[axis] = k;
   node.set(0, node.in(0).type, dims);
   node.set(1, DataType::kInt64, std::move(dims));
   return {};
 }
 
-// The indices of the best K elements of a line, in order; of equals, the lower index first.
+// Computes the indices of the best k elements of a line, in order; of equal elements, the lower
+// index first.
 template <class T, class Beats>
 void rank_line(const T* line, const AxisSplit& split, size_t k, std::vector<int64_t>& indices,
                Beats&& beats) {
@@ -127,7 +130,7 @@ void top_k_of(const Call& call, Beats&& beats) {
   }
 }
 
-// `sorted` = 0 leaves the order open; here it is the same.
+// `sorted` = 0 leaves the order undefined; it is the same here.
 Status top_k(const Call& call) {
   if (call.out(0).elements() == 0) return {};
   return visit_element(call.in(0).type, [&](auto zero) -> Status {
@@ -142,7 +145,7 @@ Status top_k(const Call& call) {
 Status shape_of_cumulative_sum(Inference& node) {
   const TensorView& axis = node.in(1);
   if (!kIndexTypes.contains(axis.type) || axis.elements() != 1)
-    return invalid_argument("the axis is not one INT32 or INT64");
+    return invalid_argument("the axis must be one INT32 or INT64");
   if (axis.data != nullptr)
     MILLRACE_RETURN_IF_ERROR(graph::normalise_axis(index_at(axis, 0), node.in(0).rank()).status());
   return same_as_first(node);

@@ -1,5 +1,5 @@
-// Operators that choose elements by what they are. How many they choose is known only once the
-// elements are, so their shape functions count them.
+// Operators that select elements by their values: Compress, NonZero, Unique. The number of results
+// depends on the elements, so the shape functions need these and count them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ Status shape_of_non_zero(Inference& node) {
   return {};
 }
 
-// One row per dimension of the operand, one column per element.
+// The output has one row per dimension of the operand, and one column per element that is not 0.
 Status non_zero(const Call& call) {
   const auto dims = call.in(0).dims;
   const auto to = call.out(0).as<int64_t>();
@@ -51,7 +51,7 @@ Status non_zero(const Call& call) {
   });
 }
 
-// The axis of Compress and Unique, or the whole operand as one line where they have none.
+// Returns the axis of Compress and Unique; without the attribute, the whole operand as one line.
 Result<AxisSplit> slices_of(const NodeView& node) {
   const TensorView& x = node.in(0);
   if (!node.has_attribute("axis")) return AxisSplit(Dims{static_cast<int64_t>(x.elements())}, 0);
@@ -60,7 +60,8 @@ Result<AxisSplit> slices_of(const NodeView& node) {
   return AxisSplit(x.dims, axis);
 }
 
-// The operand's dimensions with `size` slices, or those of a vector.
+// Returns the dimensions of the operand with `size` slices along the axis; without an axis, those
+// of a vector.
 Dims dims_with(const NodeView& node, int64_t size) {
   if (!node.has_attribute("axis")) return {size};
   Dims dims = to_dims(node.in(0).dims);
@@ -68,7 +69,7 @@ Dims dims_with(const NodeView& node, int64_t size) {
   return dims;
 }
 
-// output[:, k, :] = input[:, chosen[k], :]
+// Computes output[:, k, :] = input[:, chosen[k], :].
 void copy_slices(const Call& call, const AxisSplit& split, std::span<const size_t> chosen) {
   const size_t bytes = split.inner * tensor::size_of(call.in(0).type);
   if (bytes == 0) return;
@@ -89,16 +90,16 @@ std::vector<size_t> chosen_by(const TensorView& condition) {
   return chosen;
 }
 
-// A condition may be shorter than the axis: slices beyond it are not chosen.
+// The condition may be shorter than the axis; slices beyond its end are not selected.
 Status shape_of_compress(Inference& node) {
   MILLRACE_ASSIGN_OR_RETURN(const AxisSplit split, slices_of(node));
   if (node.in(1).type != DataType::kBoolean || node.in(1).rank() != 1)
-    return invalid_argument("the condition is not a vector of BOOLEAN");
+    return invalid_argument("the condition must be BOOLEAN and have rank 1");
   MILLRACE_RETURN_IF_ERROR(node.require_elements(1));
   const auto chosen = chosen_by(node.in(1));
   if (!chosen.empty() && chosen.back() >= split.size)
     return invalid_argument(
-        fmt::format("the condition chooses element {} of {}", chosen.back(), split.size));
+        fmt::format("the condition selects slice {}, but there are {}", chosen.back(), split.size));
   node.set(0, node.in(0).type, dims_with(node, static_cast<int64_t>(chosen.size())));
   return {};
 }
@@ -109,7 +110,7 @@ Status compress(const Call& call) {
   return {};
 }
 
-// An order of all numbers, in which NaNs are equal and the largest.
+// A total order in which NaN is the largest value.
 template <class T>
 bool comes_before(T a, T b) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -131,8 +132,8 @@ bool slice_comes_before(const T* x, const AxisSplit& split, size_t a, size_t b) 
   return false;
 }
 
-// The slices that differ, by the index of their first occurrence, and for each slice which of them
-// it is.
+// The distinct slices, by the index of their first occurrence, and for each slice the number of its
+// group.
 struct Groups {
   std::vector<size_t> first, of;
 };
@@ -152,7 +153,7 @@ Groups groups_of_slices(const T* x, const AxisSplit& split) {
   return groups;
 }
 
-// From the order of the elements to that of their first occurrences.
+// Reorders the groups from the order of their elements to that of their first occurrences.
 void order_by_occurrence(Groups& groups) {
   std::vector<size_t> order(groups.first.size()), rank(groups.first.size());
   std::iota(order.begin(), order.end(), size_t{0});

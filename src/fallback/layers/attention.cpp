@@ -1,8 +1,9 @@
-// Attention as the compiler recognises it: softmax(scale query key^T + bias) value, for each of the
-// leading dimensions, batch and heads.
+// millrace.Attention: scaled dot-product attention, into which the compiler fuses matrix products
+// and a softmax: softmax(scale Q K^T + bias) V, for each index of the leading dimensions (batch and
+// heads). Sums are computed in double; only one row of scores is in memory.
 //
-// Operands: query [..., L, D], key [..., S, D], value [..., S, V], and optionally a bias that
-// broadcasts to the scores [..., L, S]. Output: [..., L, V].
+// Operands: query Q [..., L, D], key K [..., S, D], value V [..., S, E], and optionally a bias that
+// is broadcast to the scores [..., L, S]. Output: [..., L, E].
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -16,7 +17,7 @@ namespace {
 
 constexpr size_t kQuery = 0, kKey = 1, kValue = 2, kBias = 3;
 
-// Dimensions counted from the last.
+// Returns a dimension, counted from the last one (1).
 int64_t from_end(const TensorView& operand, size_t back) {
   return operand.dims[operand.rank() - back];
 }
@@ -39,7 +40,7 @@ Status shape_of_attention(Inference& node) {
   MILLRACE_RETURN_IF_ERROR(check_one_type(node));
   if (!fit_each_other(node.in(kQuery), node.in(kKey), node.in(kValue)))
     return invalid_argument("its query, key and value do not fit each other");
-  // A softmax of no scores has no value, and products of nothing are no scores.
+  // A softmax needs at least one score, and a score at least one product.
   if (from_end(node.in(kKey), 2) == 0 || node.in(kKey).dims.back() == 0)
     return invalid_argument("its keys have no elements");
   if (node.has(kBias)) {
@@ -54,13 +55,14 @@ Status shape_of_attention(Inference& node) {
   return {};
 }
 
-// The part of the bias that one row of the scores has: its first element, and how far the others
-// are apart.
+// The part of the bias for one row of the scores: the offset of its first element, and the step to
+// the next ones.
 struct BiasRow {
   size_t offset = 0, step = 0;
 };
 
-// Not the whole bias: the scores may have many more elements than any operand.
+// The bias is not broadcast as a whole, since the scores may have many more elements than any
+// operand.
 BiasRow bias_row(const TensorView& bias, const Dims& scores, size_t row) {
   BiasRow found;
   size_t stride = 1;
@@ -78,7 +80,7 @@ BiasRow bias_row(const TensorView& bias, const Dims& scores, size_t row) {
   return found;
 }
 
-// The weights of the keys for one query. They hold their biases before.
+// Computes the softmax weights of the keys for one query. On entry, `weights` holds the biases.
 template <class T>
 void weigh(const T* query, const T* keys, size_t depth, double scale, std::span<double> weights) {
   double most = -std::numeric_limits<double>::infinity(), sum = 0;

@@ -1,5 +1,8 @@
-// Convolutions that the graph's Conv does not cover: transposed ones, those of integers and of
-// FLOAT64, and those of images without channels.
+// Convolutions that the Conv of the graph does not support: ConvTranspose, ConvInteger,
+// QLinearConv, millrace.ConvIntegerToFloat (ConvInteger with scale and bias), and Conv for FLOAT64
+// and images without channels. All are direct convolutions that go tap by tap: for each input
+// channel and kernel element, WindowWalk yields the pairs of input and output elements. The kernels
+// for integers gather the input of a tap once for a block of output channels.
 #include "fallback/convolution.h"
 
 #include <fmt/format.h>
@@ -20,7 +23,7 @@ std::span<const int64_t> spatial(const TensorView& x) {
 
 Result<size_t> groups_of(const NodeView& node) {
   const int64_t groups = node.integer("group", 1);
-  if (groups < 1) return invalid_argument("group is not positive");
+  if (groups < 1) return invalid_argument("group must be positive");
   return static_cast<size_t>(groups);
 }
 
@@ -29,7 +32,7 @@ Result<size_t> groups_of(const NodeView& node) {
 Result<ConvolutionExtents> convolution_extents(const NodeView& node, const TensorView& x,
                                                const TensorView& weights) {
   if (x.rank() < 3 || weights.rank() != x.rank())
-    return invalid_argument("input and weights are not of one rank of at least 3");
+    return invalid_argument("input and weights must have the same rank, at least 3");
   ConvolutionExtents extents;
   MILLRACE_ASSIGN_OR_RETURN(extents.window,
                             read_window(node, spatial(x), to_dims(spatial(weights))));
@@ -59,22 +62,24 @@ Status check_per_channel(const NodeView& node, size_t index, DataType type, size
   const size_t count = parameter.elements();
   if (parameter.type == type && (count == 1 || count == channels)) return {};
   return invalid_argument(
-      fmt::format("input {} is not one {}, or one per output channel", index, to_string(type)));
+      fmt::format("input {} must be one {}, or one per output channel", index, to_string(type)));
 }
 
 Status check_single(const NodeView& node, size_t index, DataType type) {
   return check_per_channel(node, index, type, 1);
 }
 
-// Positions of the operands among the inputs of a node.
+// The indices of the operands among the inputs of a node.
 struct Operands {
   size_t x, weights, x_zero, w_zero;
 };
 
-// Output channels that share the inputs gathered for a tap; their sums stay in the cache.
+// The number of output channels that share the input gathered for a tap. Their sums stay in the
+// cache.
 constexpr size_t kChannelBlock = 8;
 
-// Gathers the inputs under one tap for all positions, less the zero point: 0 in the padding.
+// Gathers the input under one tap for all positions, with the zero point subtracted; 0 in the
+// padding.
 template <class X>
 void gather(const WindowWalk& walk, size_t tap, const X* plane, X x_zero,
             std::span<int16_t> distances) {
@@ -86,7 +91,8 @@ void gather(const WindowWalk& walk, size_t tap, const X* plane, X x_zero,
   });
 }
 
-// Differences of bytes have 9 bits, and the compiler has vector instructions for products of 16.
+// Adds a tap to the sums of one channel. Differences of bytes have 9 bits, and compilers vectorise
+// products of 16-bit integers.
 void add_scaled(int16_t weight, std::span<const int16_t> distances, int32_t* sums) {
   for (size_t i = 0; i < distances.size(); ++i) {
     const int32_t term = int32_t{weight} * distances[i];
@@ -94,8 +100,8 @@ void add_scaled(int16_t weight, std::span<const int16_t> distances, int32_t* sum
   }
 }
 
-// Some channels of a convolution of bytes, from `first` on and in one group, without bias: for each
-// position of each the sum of (x - x_zero) * (w - w_zero). `x` is the first input of the group.
+// Convolves `count` output channels of one group, from `first` on, without bias: for each position
+// the sum of (x - x_zero) * (w - w_zero). `x` is the first input channel of the group.
 template <class X, class W>
 void convolve_channels(const Call& call, const ConvolutionExtents& extents,
                        const Operands& operands, const WindowWalk& walk, const X* x, size_t first,
@@ -115,7 +121,8 @@ void convolve_channels(const Call& call, const ConvolutionExtents& extents,
   }
 }
 
-// Calls store(output channel, position in the whole output, sum) for all elements.
+// Convolves bytes, and calls store(output channel, position in the whole output, sum) for all
+// elements.
 template <class X, class W, class Store>
 void convolve(const Call& call, const ConvolutionExtents& extents, const Operands& operands,
               Store&& store) {
@@ -142,16 +149,16 @@ Status shape_of_conv(Inference& node) {
   MILLRACE_ASSIGN_OR_RETURN(const ConvolutionExtents extents,
                             convolution_extents(node, node.in(0), node.in(1)));
   if (node.has(2) && (node.in(2).rank() != 1 || node.in(2).elements() != extents.output_channels()))
-    return invalid_argument("the bias is not one per output channel");
+    return invalid_argument("the bias must have one element per output channel");
   node.set(0, node.in(0).type, output_dims(extents));
   return {};
 }
 
-// The products of a sum that are added up before the next ones are.
+// The number of products in a partial sum, which is then added to the result.
 constexpr size_t kSumBlock = 128;
 
-// Adds what one tap of the kernel meets at each position, times its weight, to the sums, which are
-// rounded each time. Products of FLOAT32 are exact in double.
+// Adds the input under one tap, times its weight, to the sums, with one rounding per addition as by
+// a fused multiply-add. Products of FLOAT32 are exact in double.
 template <class T>
 void add_tap(const WindowWalk& walk, size_t tap, const T* plane, T weight, std::span<T> sums) {
   const size_t stride = walk.row_stride();
@@ -162,10 +169,10 @@ void add_tap(const WindowWalk& walk, size_t tap, const T* plane, T weight, std::
   });
 }
 
-// One output channel, without bias, as products of matrices form the sums: products in the order of
-// the weights, by fused multiply-add, in blocks. The order is stated because the results of
-// quantised models follow from it: a sum next to the middle between two steps ends on either, and
-// later layers spread that.
+// Computes one output channel, without bias, with the order of summation of a matrix product
+// (im2col and GEMM): products in the order of the weights, by fused multiply-add, in blocks. The
+// order is fixed because the results of quantised models depend on it: a sum near the middle
+// between two quantised values rounds to either of them, and later layers amplify the difference.
 template <class T>
 void convolve_reals(const ConvolutionExtents& extents, const WindowWalk& walk, const T* x,
                     const T* weights, std::span<T> y, std::span<T> block) {
@@ -206,7 +213,7 @@ Status conv(const Call& call) {
 constexpr Operands kOfConvInteger = {0, 1, 2, 3};
 
 Status shape_of_conv_integer(Inference& node) {
-  if (!kBytes.contains(node.in(1).type)) return invalid_argument("weights are not bytes");
+  if (!kBytes.contains(node.in(1).type)) return invalid_argument("weights must be INT8 or UINT8");
   MILLRACE_ASSIGN_OR_RETURN(const ConvolutionExtents extents,
                             convolution_extents(node, node.in(0), node.in(1)));
   MILLRACE_RETURN_IF_ERROR(check_single(node, 2, node.in(0).type));
@@ -226,14 +233,15 @@ Status conv_integer(const Call& call) {
   });
 }
 
-// The sums as FLOAT32 times a scale, plus a bias: one of each, or one per output channel.
+// Inputs of ConvIntegerToFloat: the sums become FLOAT32, times a scale, plus a bias. Scale and bias
+// have one element, or one per output channel.
 constexpr size_t kScale = 4, kSumBias = 5;
 
 Status shape_of_conv_integer_to_float(Inference& node) {
   MILLRACE_RETURN_IF_ERROR(shape_of_conv_integer(node));
   MILLRACE_ASSIGN_OR_RETURN(const ConvolutionExtents extents,
                             convolution_extents(node, node.in(0), node.in(1)));
-  if (!node.has(kScale)) return invalid_argument("there is no scale");
+  if (!node.has(kScale)) return invalid_argument("the scale is missing");
   const size_t channels = extents.output_channels();
   MILLRACE_RETURN_IF_ERROR(check_per_channel(node, kScale, DataType::kFloat32, channels));
   MILLRACE_RETURN_IF_ERROR(check_per_channel(node, kSumBias, DataType::kFloat32, channels));
@@ -261,7 +269,7 @@ constexpr size_t kXScale = 1, kWeightScale = 4, kYScale = 6, kYZero = 7, kBias =
 Status shape_of_qlinear_conv(Inference& node) {
   const TensorView &x = node.in(0), &weights = node.in(3);
   if (!kBytes.contains(weights.type) || !kBytes.contains(node.in(kYZero).type))
-    return invalid_argument("weights or result are not bytes");
+    return invalid_argument("weights and result must be INT8 or UINT8");
   MILLRACE_ASSIGN_OR_RETURN(const ConvolutionExtents extents,
                             convolution_extents(node, x, weights));
   const size_t channels = extents.output_channels();
@@ -301,7 +309,8 @@ Status qlinear_conv(const Call& call) {
   });
 }
 
-// The attribute output_shape settles the padding; so does auto_pad.
+// Computes the size of the output and the padding. The attributes output_shape and auto_pad
+// determine the padding.
 Status settle_output(const NodeView& node, std::span<const int64_t> input,
                      TransposedExtents& extents) {
   const size_t rank = input.size();
@@ -309,7 +318,7 @@ Status settle_output(const NodeView& node, std::span<const int64_t> input,
   const Dims* const stated = node.integers("output_shape");
   const Dims* const more = node.integers("output_padding");
   if ((stated != nullptr && stated->size() != rank) || (more != nullptr && more->size() != rank))
-    return invalid_argument("output_shape or output_padding has another length than kernel_shape");
+    return invalid_argument("output_shape and output_padding must be as long as kernel_shape");
   const auto in_range = [](int64_t size) { return size >= 1 && size <= graph::kMaxElements; };
   if (stated != nullptr && !std::ranges::all_of(*stated, in_range))
     return invalid_argument("output_shape is out of range");
@@ -318,7 +327,7 @@ Status settle_output(const NodeView& node, std::span<const int64_t> input,
   for (size_t d = 0; d < rank; ++d) {
     const int64_t rest = more != nullptr ? (*more)[d] : 0;
     if (rest < 0 || rest >= std::max(window.strides[d], window.dilations[d]))
-      return invalid_argument("output_padding is not from 0 to below stride or dilation");
+      return invalid_argument("output_padding must be from 0 to less than stride or dilation");
     const int64_t whole = (input[d] - 1) * window.strides[d] + rest + window.extent(d);
     int64_t size = whole - window.pads_begin[d] - window.pads_end[d];
     if (stated != nullptr || same) {
@@ -338,7 +347,7 @@ Status settle_output(const NodeView& node, std::span<const int64_t> input,
 Result<TransposedExtents> transposed_extents(const NodeView& node) {
   const TensorView &x = node.in(0), &weights = node.in(1);
   if (x.rank() < 3 || weights.rank() != x.rank())
-    return invalid_argument("input and weights are not of one rank of at least 3");
+    return invalid_argument("input and weights must have the same rank, at least 3");
   TransposedExtents extents;
   MILLRACE_ASSIGN_OR_RETURN(extents.window,
                             read_window(node, spatial(x), to_dims(spatial(weights))));
@@ -360,14 +369,14 @@ Status shape_of_conv_transpose(Inference& node) {
   MILLRACE_ASSIGN_OR_RETURN(const TransposedExtents extents, transposed_extents(node));
   const size_t channels = extents.groups * extents.outputs;
   if (node.has(2) && (node.in(2).rank() != 1 || node.in(2).elements() != channels))
-    return invalid_argument("the bias is not one per output channel");
+    return invalid_argument("the bias must have one element per output channel");
   Dims dims = {node.in(0).dims[0], static_cast<int64_t>(channels)};
   dims.insert(dims.end(), extents.output.begin(), extents.output.end());
   node.set(0, node.in(0).type, std::move(dims));
   return {};
 }
 
-// One output channel: every element of the input adds a scaled kernel to the output.
+// Computes one output channel: every input element adds a scaled kernel to the output.
 template <class T>
 void transpose_channel(const TransposedExtents& extents, const WindowWalk& walk, const T* x,
                        const T* weights, std::span<T> y) {

@@ -1,5 +1,6 @@
-// DeformConv: a convolution whose taps are moved by offsets, and weighed by a mask, that other
-// tensors state for each position.
+// DeformConv (deformable convolution, v2 with a mask): taps are moved by offsets and weighted by a
+// mask, which other tensors state for each position. The input is resampled bilinearly into columns
+// (im2col) for each sample, followed by a matrix product with the weights, in double.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -24,7 +25,7 @@ struct Extents {
   size_t points() const { return element_count(positions); }
 };
 
-// Positive, and a divisor of `of`, which may be 0.
+// Reads an attribute that must be positive and divide `of`, which may be 0.
 Result<size_t> divisor(const NodeView& node, const char* name, int64_t of) {
   const int64_t value = node.integer(name, 1);
   if (value >= 1 && value <= std::max<int64_t>(of, 1) && of % value == 0)
@@ -35,14 +36,15 @@ Result<size_t> divisor(const NodeView& node, const char* name, int64_t of) {
 Result<Extents> extents_of(const NodeView& node) {
   const TensorView &x = node.in(kX), &weights = node.in(kWeights);
   if (x.rank() != 4 || weights.rank() != 4)
-    return unsupported("a deformable convolution of other than two spatial dimensions");
+    return unsupported("DeformConv is supported for two spatial dimensions only");
   Extents extents{};
   MILLRACE_ASSIGN_OR_RETURN(extents.window,
                             read_window(node, x.dims.subspan(2), to_dims(weights.dims.subspan(2))));
   MILLRACE_ASSIGN_OR_RETURN(extents.positions, positions_of(extents.window, x.dims.subspan(2)));
   MILLRACE_ASSIGN_OR_RETURN(extents.groups, divisor(node, "group", x.dims[1]));
   MILLRACE_ASSIGN_OR_RETURN(extents.offset_groups, divisor(node, "offset_group", x.dims[1]));
-  // Weights without elements may claim any kernel; offsets and mask are counted by these.
+  // Weights without elements may claim a kernel of any size, and the shapes of offset and mask are
+  // computed from it.
   const auto& kernel = extents.window.kernel;
   MILLRACE_RETURN_IF_ERROR(
       graph::check_shape({2, static_cast<int64_t>(extents.offset_groups), kernel[0], kernel[1]}));
@@ -58,7 +60,7 @@ Result<Extents> extents_of(const NodeView& node) {
 Status check_dims(const NodeView& node, size_t index, const Dims& wanted) {
   if (!node.has(index)) return {};
   if (node.in(index).type == node.in(kX).type && to_dims(node.in(index).dims) == wanted) return {};
-  return invalid_argument("offset, bias or mask have not the type and shape that fit the input, " +
+  return invalid_argument("offset, bias or mask does not have the type of the input or the shape " +
                           graph::to_string(wanted));
 }
 
@@ -76,10 +78,10 @@ Status shape_of_deform_conv(Inference& node) {
   return {};
 }
 
-// The element of a picture at real coordinates, between its four neighbours; 0 outside.
+// Bilinear interpolation of an image at real coordinates; elements outside of it are 0.
 template <class T>
 double element_at(const T* plane, int64_t height, int64_t width, double y, double x) {
-  // Comparisons that NaN fails.
+  // Written so that NaN returns 0.
   if (!(y > -1 && x > -1 && y < static_cast<double>(height) && x < static_cast<double>(width)))
     return 0;
   const auto top = static_cast<int64_t>(std::floor(y)), left = static_cast<int64_t>(std::floor(x));
@@ -92,8 +94,8 @@ double element_at(const T* plane, int64_t height, int64_t width, double y, doubl
          down * ((1 - right) * element(top + 1, left) + right * element(top + 1, left + 1));
 }
 
-// The input of one sample as a matrix of a convolution: a row for each channel and tap, a column
-// for each position.
+// im2col: the resampled input of one sample as a matrix, with a row for each channel and tap and a
+// column for each position.
 template <class T>
 void gather_columns(const Call& call, const Extents& extents, size_t sample,
                     std::vector<double>& columns) {

@@ -1,4 +1,6 @@
-// Losses of classifiers. Scores are [N, C, d1, d2, ...], labels [N, d1, d2, ...].
+// Losses of classifiers: NegativeLogLikelihoodLoss and SoftmaxCrossEntropyLoss. Scores are [N, C,
+// d1, d2, ...], labels [N, d1, d2, ...]. Sums are computed in double. The mean is weighted by the
+// weights of the labels, and ignored labels do not count.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -20,40 +22,40 @@ Dims shape_of_labels(const TensorView& scores) {
 Status check_operands(const Inference& node) {
   const TensorView &scores = node.in(0), &labels = node.in(1);
   if (scores.rank() < 2 || scores.dims[1] == 0) return invalid_argument("scores have no classes");
-  if (!kIndexTypes.contains(labels.type))
-    return invalid_argument("labels are neither INT32 nor INT64");
+  if (!kIndexTypes.contains(labels.type)) return invalid_argument("labels must be INT32 or INT64");
   if (to_dims(labels.dims) != shape_of_labels(scores))
-    return invalid_argument("labels have not the shape of the scores without their classes");
+    return invalid_argument("labels must have the shape of the scores without the classes");
   if (!node.has(2)) return {};
   const bool fits = node.in(2).type == scores.type && node.in(2).rank() == 1 &&
                     node.in(2).dims[0] == scores.dims[1];
-  return fits ? Status() : invalid_argument("weights are not one per class, of the scores' type");
+  return fits ? Status()
+              : invalid_argument("weights must have one element per class, of the scores' type");
 }
 
 Status shape_of_loss(Inference& node) {
   MILLRACE_RETURN_IF_ERROR(check_operands(node));
   const std::string reduction = node.text("reduction", "mean");
   if (reduction != "mean" && reduction != "sum" && reduction != "none")
-    return invalid_argument(fmt::format("there is no reduction '{}'", reduction));
+    return invalid_argument(fmt::format("unknown reduction '{}'", reduction));
   const TensorView& scores = node.in(0);
   node.set(0, scores.type, reduction == "none" ? shape_of_labels(scores) : Dims{});
   node.set(1, scores.type, to_dims(scores.dims));
   return {};
 }
 
-// The losses of single labels, and how they add up.
+// Computes the losses of single labels and their reduction.
 class LossSum {
  public:
   LossSum(const Call& call, size_t classes) : call_(call), classes_(classes) {
     ignored_ = call.integer("ignore_index", -1);
-    // -1 as such is a possible index: what counts is whether the attribute is there.
+    // ignore_index may be any integer, so its presence is recorded separately.
     for (const graph::Attribute& attribute : call.op().attributes)
       has_ignored_ = has_ignored_ || attribute.name == "ignore_index";
     each_ = call.text("reduction", "mean") == "none";
     mean_ = call.text("reduction", "mean") == "mean";
   }
 
-  // `log_of` gives the log-probability of a class.
+  // Adds the loss of one label. `log_of` returns the log-probability of a class.
   template <class T, class LogOf>
   Status add(size_t position, LogOf&& log_of) {
     const int64_t label = index_at(call_.in(1), position);
@@ -100,7 +102,7 @@ Status negative_log_likelihood(const Call& call) {
   });
 }
 
-// log(sum(exp(scores))) of one line, without overflow.
+// Computes log(sum(exp(scores))) of one line without overflow.
 template <class T>
 double log_sum_exp(const T* scores, const AxisSplit& split) {
   double largest = scores[0];

@@ -1,4 +1,6 @@
-// Normalisation over groups of elements. Means and variances are summed in double.
+// Normalisation: BatchNormalization, GroupNormalization, InstanceNormalization, LayerNormalization,
+// LRN, LpNormalization, MeanVarianceNormalization, RMSNormalization. Means and variances are
+// computed in double, in two passes, with the biased variance (divided by the number of elements).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,7 +33,7 @@ Moments moments_of(std::span<const T> elements) {
 
 Status check_type_of(const Inference& node, size_t index) {
   if (!node.has(index) || node.in(index).type == node.in(0).type) return {};
-  return invalid_argument(fmt::format("input {} has another type than input 0", index));
+  return invalid_argument(fmt::format("input {} and input 0 differ in type", index));
 }
 
 Status check_dims_of(const Inference& node, size_t index, const Dims& wanted) {
@@ -41,7 +43,7 @@ Status check_dims_of(const Inference& node, size_t index, const Dims& wanted) {
                                       graph::to_string(wanted)));
 }
 
-// The mean and the inverse deviation have one element per normalised group.
+// The further outputs, mean and inverse standard deviation, have one element per normalised group.
 Status shape_of_layer_norm(Inference& node) {
   const TensorView& x = node.in(0);
   MILLRACE_ASSIGN_OR_RETURN(const size_t axis,
@@ -52,10 +54,11 @@ Status shape_of_layer_norm(Inference& node) {
     if (!node.has(index)) continue;
     MILLRACE_ASSIGN_OR_RETURN(const Dims joint,
                               graph::broadcast(to_dims(node.in(index).dims), group));
-    if (joint != group) return invalid_argument("scale or bias is larger than what it applies to");
+    if (joint != group)
+      return invalid_argument("scale or bias does not broadcast to the normalised dimensions");
   }
   if (element_count(group) == 0 && node.output_count() > 1)
-    return invalid_argument("there is nothing whose mean could be told");
+    return invalid_argument("its input is empty, so it has no mean");
   Dims statistics = to_dims(x.dims);
   std::fill(statistics.begin() + static_cast<ptrdiff_t>(axis), statistics.end(), 1);
   node.set(0, x.type, to_dims(x.dims));
@@ -64,7 +67,8 @@ Status shape_of_layer_norm(Inference& node) {
   return {};
 }
 
-// For each element of a group, the element of a scale or bias that applies to it.
+// Returns for each element of a group the index of the element of a scale or bias that applies to
+// it.
 std::vector<size_t> broadcast_indices(std::span<const int64_t> dims,
                                       std::span<const int64_t> group) {
   std::vector<size_t> indices = {0};
@@ -136,14 +140,14 @@ Status shape_of_batch_norm(Inference& node) {
   const TensorView& x = node.in(0);
   if (x.rank() < 2) return invalid_argument("its input has no channels");
   if (!trains(node) && node.output_count() > 1)
-    return unsupported("it has more than one output, which needs training_mode = 1");
+    return unsupported("only training_mode = 1 has more than one output");
   const Dims channels = {x.dims[1]};
   for (size_t index = 1; index < node.input_count(); ++index) {
     MILLRACE_RETURN_IF_ERROR(check_type_of(node, index));
     MILLRACE_RETURN_IF_ERROR(check_dims_of(node, index, channels));
   }
   if (trains(node) && x.elements() == 0 && x.dims[1] != 0)
-    return invalid_argument("there is nothing whose mean could be told");
+    return invalid_argument("its input is empty, so it has no mean");
   for (size_t output : {size_t{1}, size_t{2}}) node.set(output, x.type, channels);
   return same_as_first(node);
 }
@@ -160,8 +164,9 @@ Moments moments_of_channel(std::span<const T> x, const AxisSplit& split, size_t 
   return moments_of(std::span<const T>(elements));
 }
 
-// Inputs: x, scale, bias, mean, variance. With training_mode = 1 the moments are those of x;
-// further outputs are averages of these and the given moments, weighted by the momentum.
+// Inputs: x, scale, bias, mean, variance. With training_mode = 1 the moments are computed from x,
+// and the further outputs are the running mean and variance: averages of the given and the computed
+// moments, weighted by the momentum.
 Status batch_norm(const Call& call) {
   const AxisSplit split(call.in(0).dims, 1);
   const double epsilon = call.real("epsilon", 1e-5f), momentum = call.real("momentum", 0.9f);
@@ -229,8 +234,8 @@ Status shape_of_group_norm(Inference& node) {
   const int64_t groups = node.integer("num_groups");
   if (x.rank() < 2) return invalid_argument("its input has no channels");
   if (groups < 1 || x.dims[1] % groups != 0)
-    return invalid_argument("num_groups does not divide the channels");
-  // One for each channel or, before operator set 21, for each group.
+    return invalid_argument("num_groups must divide the number of channels");
+  // Scale and bias have one element per channel or, before operator set 21, per group.
   const bool per_group = to_dims(node.in(1).dims) == Dims{groups};
   for (const size_t index : {size_t{1}, size_t{2}}) {
     MILLRACE_RETURN_IF_ERROR(check_type_of(node, index));
@@ -245,7 +250,7 @@ Status group_norm(const Call& call) {
   const auto groups = static_cast<size_t>(call.integer("num_groups"));
   const size_t plane = element_count(x.dims.subspan(2)), size = channels / groups * plane;
   const double epsilon = call.real("epsilon", 1e-5f);
-  const size_t sharing = channels / call.in(1).elements();  // channels of one scale and bias
+  const size_t sharing = channels / call.in(1).elements();  // channels per scale and bias
   return visit_floating(x.type, [&](auto zero) -> Status {
     using T = decltype(zero);
     for (size_t g = 0; g < static_cast<size_t>(x.dims[0]) * groups; ++g) {
@@ -266,11 +271,12 @@ Status group_norm(const Call& call) {
 
 Status shape_of_lrn(Inference& node) {
   if (node.in(0).rank() < 2) return invalid_argument("its input has no channels");
-  if (node.integer("size") < 1) return invalid_argument("size is not positive");
+  if (node.integer("size") < 1) return invalid_argument("size must be positive");
   return same_as_first(node);
 }
 
-// y = x / (bias + alpha / size * (sum of the squares of `size` channels around it)) ^ beta
+// Local response normalisation across channels: y = x / (bias + alpha / size * (sum of the squares
+// of `size` channels around it)) ^ beta.
 Status lrn(const Call& call) {
   const TensorView& x = call.in(0);
   const AxisSplit split(x.dims, 1);
@@ -301,13 +307,13 @@ Status lrn(const Call& call) {
 
 Status shape_of_lp_norm(Inference& node) {
   const int64_t p = node.integer("p", 2);
-  if (p != 1 && p != 2) return invalid_argument("p is neither 1 nor 2");
+  if (p != 1 && p != 2) return invalid_argument("p must be 1 or 2");
   MILLRACE_RETURN_IF_ERROR(
       graph::normalise_axis(node.integer("axis", -1), node.in(0).rank()).status());
   return same_as_first(node);
 }
 
-// A line of zeros stays one.
+// A line of zeros stays unchanged.
 Status lp_norm(const Call& call) {
   const AxisSplit split(call.in(0).dims,
                         *graph::normalise_axis(call.integer("axis", -1), call.in(0).rank()));
@@ -337,11 +343,12 @@ Status shape_of_rms_norm(Inference& node) {
   const Dims group(x.dims.begin() + static_cast<ptrdiff_t>(axis), x.dims.end());
   MILLRACE_RETURN_IF_ERROR(check_type_of(node, 1));
   MILLRACE_ASSIGN_OR_RETURN(const Dims joint, graph::broadcast(to_dims(node.in(1).dims), group));
-  if (joint != group) return invalid_argument("the scale is larger than what it applies to");
+  if (joint != group)
+    return invalid_argument("the scale does not broadcast to the normalised dimensions");
   return same_as_first(node);
 }
 
-// Divides by the root of the mean square, without a mean that is subtracted.
+// Divides by the root mean square, without subtracting the mean.
 Status rms_norm(const Call& call) {
   const TensorView& x = call.in(0);
   const size_t axis = *graph::normalise_axis(call.integer("axis", -1), x.rank());
@@ -364,7 +371,7 @@ Status rms_norm(const Call& call) {
   });
 }
 
-// The axes over which MeanVarianceNormalization takes its moments, by dimension.
+// Returns by dimension whether MeanVarianceNormalization computes moments over it.
 Result<std::vector<bool>> moment_axes(const NodeView& node) {
   const size_t rank = node.in(0).rank();
   const Dims of_pictures = {0, 2, 3};
@@ -382,7 +389,8 @@ Status shape_of_mvn(Inference& node) {
   return same_as_first(node);
 }
 
-// For each element of a tensor the number of its group: the elements that differ along `axes` only.
+// Returns the group of each element of a tensor. A group is the elements that differ along `axes`
+// only.
 std::vector<size_t> groups_along(std::span<const int64_t> dims, const std::vector<bool>& axes) {
   std::vector<size_t> groups = {0};
   for (size_t d = 0; d < dims.size(); ++d) {

@@ -1,5 +1,6 @@
-// Pooling that the graph's Pool does not cover: indices of maxima, integers, p-norms; the inverse
-// of a MaxPool; and Col2Im, which adds what windows hold.
+// Pooling that the Pool of the graph does not support: MaxPool with indices or for integers,
+// AveragePool for FLOAT64, LpPool and GlobalLpPool; MaxUnpool, the inverse of MaxPool; and Col2Im,
+// which adds overlapping windows to an image. Windows are processed tap by tap with WindowWalk.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,14 +19,14 @@ std::span<const int64_t> spatial(std::span<const int64_t> dims) {
   return dims.subspan(2);
 }
 
-// A window over x [N, C, ...], and where it stands.
+// A window over x [N, C, ...], and its number of positions by dimension.
 struct Pooling {
   SpatialWindow window;
   Dims positions;
 };
 
-// ceil_mode: one more position where a window hangs over the end, unless it would begin in the
-// padding behind the input.
+// ceil_mode adds a position if a window extends beyond the end, unless it would begin in the
+// padding after the input.
 void extend_to_ceil(const SpatialWindow& window, std::span<const int64_t> input, Dims& positions) {
   for (size_t d = 0; d < window.rank(); ++d) {
     const int64_t room = input[d] + window.pads_begin[d] + window.pads_end[d] - window.extent(d);
@@ -35,7 +36,8 @@ void extend_to_ceil(const SpatialWindow& window, std::span<const int64_t> input,
   }
 }
 
-// A bound on what a kernel_shape may make a kernel do, whatever the size of its input.
+// A limit on the work per output element that kernel_shape can cause, whatever the size of the
+// input.
 constexpr int64_t kMaxTaps = int64_t{1} << 24;
 
 Status check_taps(const SpatialWindow& window) {
@@ -64,7 +66,7 @@ Result<Pooling> pooling_of(const NodeView& node) {
   MILLRACE_ASSIGN_OR_RETURN(pooling.positions, positions_of(pooling.window, input));
   if (node.integer("ceil_mode") != 0) extend_to_ceil(pooling.window, input, pooling.positions);
   if (element_count(input) == 0 && element_count(pooling.positions) != 0)
-    return invalid_argument("its windows have padding alone, since its input is empty");
+    return invalid_argument("its input is empty, so its windows contain only padding");
   return pooling;
 }
 
@@ -86,8 +88,8 @@ size_t planes_of(const TensorView& x) {
   return static_cast<size_t>(x.dims[0] * x.dims[1]);
 }
 
-// Calls visit(position, offset in the plane) for all taps of all windows; of one window in the
-// order of the taps.
+// Calls visit(position, offset in the plane) for all taps of all windows, in the order of taps
+// within a window.
 template <class Visit>
 void for_each_tap(const Pooling& pooling, const WindowWalk& walk, Visit&& visit) {
   const auto taps = static_cast<size_t>(pooling.window.taps());
@@ -103,8 +105,8 @@ template <class T>
 constexpr T kLowest = std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity()
                                                            : std::numeric_limits<T>::lowest();
 
-// The offset of an element as if the first spatial dimension were the one whose elements are
-// adjacent.
+// Converts a row-major offset to a column-major one, in which the elements of the first spatial
+// dimension are adjacent (storage_order = 1).
 size_t column_major(size_t offset, std::span<const int64_t> dims) {
   size_t result = 0, size = element_count(dims);
   for (size_t d = dims.size(); d-- > 0;) {
@@ -129,7 +131,8 @@ void max_pool_of(const Call& call, const Pooling& pooling) {
     std::fill_n(y, walk.dense_size(), kLowest<T>);
     std::ranges::fill(best, kNone);
     for_each_tap(pooling, walk, [&](size_t position, size_t offset) {
-      // The first element of a window counts even if it is the lowest there is. NaN is the largest.
+      // The first element of a window is always taken, even if it is the lowest value of its type.
+      // NaN counts as the largest value.
       const T most = y[position], next = x[offset];
       const bool is_larger = next > most || (next != next && most == most);
       if (best[position] != kNone && !is_larger) return;
@@ -139,7 +142,7 @@ void max_pool_of(const Call& call, const Pooling& pooling) {
     if (call.output_count() < 2) continue;
     int64_t* const indices = call.out(1).as<int64_t>().data() + plane * walk.dense_size();
     for (size_t i = 0; i < best.size(); ++i) {
-      const size_t chosen = best[i] == kNone ? 0 : best[i];  // none: it lies in the padding alone
+      const size_t chosen = best[i] == kNone ? 0 : best[i];  // none: only padding
       const size_t offset = by_column ? column_major(chosen, input) : chosen;
       indices[i] = static_cast<int64_t>(plane * walk.strided_size() + offset);
     }
@@ -154,7 +157,7 @@ Status max_pool(const Call& call) {
   });
 }
 
-// How many taps of a window lie between `low` and `high` in one dimension.
+// Returns the number of taps of a window from `low` to below `high` in one dimension.
 int64_t taps_within(const SpatialWindow& window, size_t d, int64_t position, int64_t low,
                     int64_t high) {
   const int64_t begin = position * window.strides[d] - window.pads_begin[d];
@@ -165,8 +168,8 @@ int64_t taps_within(const SpatialWindow& window, size_t d, int64_t position, int
   return taps_before(high) - taps_before(low);
 }
 
-// By what the sum of each position is divided: the taps on the input, with count_include_pad also
-// those on its padding, but not those that hang over it.
+// Returns the divisor of the sum of each position: the number of taps on the input and, with
+// count_include_pad, on its padding; taps beyond the padding (ceil_mode) never count.
 std::vector<double> divisors_of(const Pooling& pooling, std::span<const int64_t> input,
                                 bool include_pad) {
   std::vector<double> divisors = {1};
@@ -197,7 +200,7 @@ Status average_pool(const Call& call) {
       std::ranges::fill(sums, 0);
       for_each_tap(pooling, walk,
                    [&](size_t position, size_t offset) { sums[position] += x[offset]; });
-      // A window that lies in the padding alone has the mean 0.
+      // The mean of a window that contains only padding is 0.
       for (size_t i = 0; i < sums.size(); ++i)
         y[i] = divisors[i] == 0 ? T{0} : static_cast<T>(sums[i] / divisors[i]);
     }
@@ -207,7 +210,7 @@ Status average_pool(const Call& call) {
 
 Result<double> norm_order(const NodeView& node) {
   const int64_t p = node.integer("p", 2);
-  if (p < 1) return invalid_argument(fmt::format("p is {}, not positive", p));
+  if (p < 1) return invalid_argument(fmt::format("p is {}, but must be positive", p));
   return static_cast<double>(p);
 }
 
@@ -263,7 +266,8 @@ Status global_lp_pool(const Call& call) {
   });
 }
 
-// The dimensions of the input of the MaxPool that a MaxUnpool inverts, to which the indices refer.
+// Returns the dimensions of the input of the MaxPool that a MaxUnpool inverts. The indices refer to
+// them.
 Result<Dims> unpooled_dims(const NodeView& node) {
   MILLRACE_ASSIGN_OR_RETURN(const SpatialWindow window, window_of(node));
   const auto input = spatial(node.in(0).dims);
@@ -281,14 +285,14 @@ Status shape_of_max_unpool(Inference& node) {
   MILLRACE_ASSIGN_OR_RETURN(Dims dims, unpooled_dims(node));
   const TensorView& indices = node.in(1);
   if (indices.type != DataType::kInt64 || !std::ranges::equal(indices.dims, node.in(0).dims))
-    return invalid_argument("the indices are not INT64 of the input's shape");
+    return invalid_argument("the indices must be INT64 and have the shape of the input");
   if (node.has(2)) {
     MILLRACE_ASSIGN_OR_RETURN(Dims stated, node.known_integers(2));
     if (stated.size() != dims.size() || stated[0] != dims[0] || stated[1] != dims[1] ||
         !std::ranges::equal(stated, dims, [](int64_t a, int64_t b) { return a >= b; }))
       return invalid_argument(
-          fmt::format("output_shape {} is smaller than {}, which the input has "
-                      "been",
+          fmt::format("output_shape {} is smaller than {}, the shape that the input had before "
+                      "pooling",
                       graph::to_string(stated), graph::to_string(dims)));
     dims = std::move(stated);
   }
@@ -296,7 +300,8 @@ Status shape_of_max_unpool(Inference& node) {
   return {};
 }
 
-// The offset in a tensor of dimensions `to` of the element that `from` has at `offset`.
+// Converts an offset in a tensor with dimensions `from` to that of the same element in dimensions
+// `to`.
 size_t offset_in(size_t offset, std::span<const int64_t> from, std::span<const int64_t> to) {
   size_t result = 0, stride = 1;
   for (size_t d = from.size(); d-- > 0;) {
@@ -326,7 +331,8 @@ Status max_unpool(const Call& call) {
   });
 }
 
-// Col2Im: the image, and the windows over it whose columns are the input [N, C * taps, positions].
+// The geometry of Col2Im: the image, and the windows over it whose columns are the input [N, C *
+// taps, positions].
 struct Columns {
   SpatialWindow window;
   Dims image, positions;
@@ -339,7 +345,7 @@ Result<Columns> columns_of(const NodeView& node) {
   if (columns.image.empty() || !std::ranges::all_of(columns.image, [](int64_t size) {
         return size >= 1 && size <= graph::kMaxElements;
       }))
-    return invalid_argument("image_shape is not a list of sizes");
+    return invalid_argument("image_shape must be a list of positive sizes");
   MILLRACE_ASSIGN_OR_RETURN(columns.window, read_window(node, columns.image, block));
   MILLRACE_ASSIGN_OR_RETURN(columns.positions, positions_of(columns.window, columns.image));
   return columns;

@@ -1,4 +1,8 @@
-// LSTM, GRU and RNN: a cell that goes along sequences, in one direction or both.
+// LSTM, GRU and RNN, with all options of the standard, and millrace.RoundedLSTM for
+// DynamicQuantizeLSTM. A cell runs along each sequence, in one direction or both:
+//   gates = activation(W x + Wb + R h + Rb), followed by the equations of the cell.
+// Weights are transposed once per run, so that matrix-vector products read rows. Sequences are
+// processed one by one, except if their states are quantised together.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -41,7 +45,7 @@ struct Extents {
                         : (step * directions + direction) * batch + sample) *
            hidden;
   }
-  // In initial and final states.
+  // The offset in initial and final states.
   size_t state_at(size_t direction, size_t sample) const {
     return (batch_first ? sample * directions + direction : direction * batch + sample) * hidden;
   }
@@ -50,12 +54,12 @@ struct Extents {
 Result<Extents> extents_of(const NodeView& node) {
   const TensorView &x = node.in(kX), &recurrence = node.in(kRecurrence);
   if (x.rank() != 3 || recurrence.rank() != 3)
-    return invalid_argument("the input or the recurrence weights are not of rank 3");
+    return invalid_argument("the input and the recurrence weights must have rank 3");
   const bool batch_first = node.integer("layout") != 0;
   const auto dim = [&](size_t d) { return static_cast<size_t>(x.dims[d]); };
   const std::string direction = node.text("direction", "forward");
   if (direction != "forward" && direction != "reverse" && direction != "bidirectional")
-    return invalid_argument(fmt::format("there is no direction '{}'", direction));
+    return invalid_argument(fmt::format("unknown direction '{}'", direction));
   const size_t directions = direction == "bidirectional" ? 2 : 1;
   return Extents{dim(batch_first ? 1 : 0),
                  dim(batch_first ? 0 : 1),
@@ -91,7 +95,7 @@ Status shape_of_cell(Inference& node) {
   const auto& [steps, batch, input, hidden, directions, batch_first] = extents;
   const int64_t stated = node.integer("hidden_size", static_cast<int64_t>(hidden));
   if (stated != static_cast<int64_t>(hidden))
-    return invalid_argument("hidden_size is not that of the recurrence weights");
+    return invalid_argument("hidden_size and the recurrence weights do not match");
   MILLRACE_RETURN_IF_ERROR(activations_of<kKind>(node, extents).status());
   const size_t rows = kKind.gates * hidden;
   const std::array state =
@@ -112,7 +116,7 @@ Status shape_of_cell(Inference& node) {
   return {};
 }
 
-// Weights of one direction with rows and columns exchanged, so that a product walks along rows.
+// The transposed weights of one direction, so that a product reads them row by row.
 class Weights {
  public:
   Weights(const TensorView& weights, size_t direction)
@@ -138,7 +142,7 @@ class Weights {
   std::vector<float> columns_;
 };
 
-// One direction of a node: what its cells share.
+// One direction of a node: the weights, biases and activations that all its steps share.
 class Direction {
  public:
   Direction(const Call& call, const Extents& extents, size_t gates, size_t index,
@@ -166,19 +170,19 @@ class Direction {
     return peepholes_.empty() ? 0 : peepholes_[which * hidden_ + i] * cell;
   }
 
-  // All gates: input and its bias.
+  // Returns the contribution of the input and its bias to all gates.
   std::vector<float> from_input(const float* x) const {
     std::vector<float> sums(input_bias_.begin(), input_bias_.end());
     weights_.add_product(x, sums, 0);
     return sums;
   }
-  // Adds state and its bias to the gates [first, first + count).
+  // Adds the contribution of the state and its bias to the gates [first, first + count).
   void add_state(const float* h, std::vector<float>& sums, size_t first, size_t count) const {
     const std::span<float> part(sums.data() + first * hidden_, count * hidden_);
     for (size_t i = 0; i < part.size(); ++i) part[i] += recurrence_bias_[first * hidden_ + i];
     recurrence_.add_product(h, part, first * hidden_);
   }
-  // The state's share of one gate alone.
+  // Returns the contribution of the state and its bias to one gate.
   std::vector<float> from_state(const float* h, size_t gate) const {
     const auto bias = recurrence_bias_.subspan(gate * hidden_, hidden_);
     std::vector<float> sums(bias.begin(), bias.end());
@@ -200,7 +204,7 @@ struct State {
   std::vector<float> h, c;
 };
 
-// Gates in the order input, output, forget, cell.
+// Gates are in the order input, output, forget, cell.
 struct LstmCell {
   static constexpr bool kRoundsState = false;
   bool coupled;  // the forget gate is 1 - the input gate, as in ONNX Runtime
@@ -225,16 +229,17 @@ struct LstmCell {
   }
 };
 
-// An LSTM whose state is read as bytes: each step rounds it, with one range for all samples.
+// An LSTM whose state is quantised to bytes and dequantised before each step, with one range for
+// all samples.
 struct RoundedLstmCell : LstmCell {
   static constexpr bool kRoundsState = true;
   using LstmCell::LstmCell;
 };
 
-// Gates in the order update, reset, hidden.
+// Gates are in the order update, reset, hidden.
 struct GruCell {
   static constexpr bool kRoundsState = false;
-  bool reset_after;  // the reset gate applies to the product with the state, not to the state
+  bool reset_after;  // the reset gate multiplies R h + Rb instead of h
 
   explicit GruCell(const Call& call) : reset_after(call.integer("linear_before_reset") != 0) {}
 
@@ -275,14 +280,14 @@ std::vector<float> initial_state(const Call& call, size_t index, const Extents& 
   return {own.begin(), own.end()};
 }
 
-// The steps of a sample; the rest of its sequence is padding.
+// Returns the number of steps of a sample. The rest of its sequence is padding.
 Result<size_t> length_of(const Call& call, const Extents& extents, size_t sample) {
   if (!call.has(kLengths)) return extents.steps;
   const int32_t length = call.in(kLengths).as<int32_t>()[sample];
   if (length >= 0 && static_cast<size_t>(length) <= extents.steps)
     return static_cast<size_t>(length);
-  return invalid_argument(
-      fmt::format("sequence {} has {} of {} steps", sample, length, extents.steps));
+  return invalid_argument(fmt::format("sequence {} has length {}, but there are {} steps", sample,
+                                      length, extents.steps));
 }
 
 void store(const Call& call, size_t output, size_t at, const std::vector<float>& values) {
@@ -290,7 +295,8 @@ void store(const Call& call, size_t output, size_t at, const std::vector<float>&
     std::ranges::copy(values, call.out(output).as<float>().begin() + static_cast<ptrdiff_t>(at));
 }
 
-// Rounds the states of the sequences that have a step `step`, with one range for all of them.
+// Quantises and dequantises the states of the sequences that have a step `step`, with one range for
+// all of them.
 void round(std::vector<State>& states, std::span<const size_t> lengths, size_t step) {
   DynamicRange range;
   for (size_t sample = 0; sample < states.size(); ++sample)
@@ -344,7 +350,8 @@ void run_sequences(const Call& call, const Extents& extents, const Direction& di
   }
 }
 
-// Only states that are rounded together are needed together.
+// Runs all sequences of the batch together if their states are quantised together, and otherwise
+// one after another.
 template <class Cell>
 Status run_direction(const Call& call, const Extents& extents, const Direction& direction,
                      size_t index) {
@@ -414,7 +421,8 @@ std::span<const OperatorSpec> recurrent_operators() noexcept {
        shape_of_cell<kRnn>,
        run_cells<RnnCell, kRnn>,
        kRnnAttributes},
-      // DynamicQuantizeLSTM of com.microsoft, whose weights and input are rounded already.
+      // DynamicQuantizeLSTM of com.microsoft; the compiler has already inserted the quantisation of
+      // weights and input.
       {"millrace.RoundedLSTM",
        1,
        {3, 8},

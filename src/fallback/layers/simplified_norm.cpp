@@ -1,5 +1,5 @@
-// SimplifiedLayerNormalization, which exporters write in the domain of the standard: elements over
-// the root of their mean square.
+// SimplifiedLayerNormalization, which exporters write in the domain of the standard: it divides
+// elements by their root mean square and multiplies them by a scale.
 #include <cmath>
 
 #include "fallback/common_shapes.h"
@@ -9,15 +9,16 @@
 namespace millrace::fallback {
 namespace {
 
-// The scale has an element for each of a group: of those dimensions from `axis` on.
+// The scale has the shape of a group: the dimensions from `axis` on.
 Status shape_of_simplified_norm(Inference& node) {
   const TensorView &x = node.in(0), &scale = node.in(1);
   MILLRACE_ASSIGN_OR_RETURN(const size_t axis,
                             graph::normalise_axis(node.integer("axis", -1), x.rank()));
   if (scale.type != x.type || to_dims(scale.dims) != to_dims(x.dims.subspan(axis)))
-    return invalid_argument("its scale has another type or other dimensions than a group");
+    return invalid_argument(
+        "its scale must have the type of the input and its dimensions from axis on");
   if (scale.elements() == 0 && node.output_count() > 1)
-    return invalid_argument("there is nothing whose mean square could be told");
+    return invalid_argument("its input is empty, so it has no mean square");
   Dims statistics = to_dims(x.dims);
   std::fill(statistics.begin() + static_cast<ptrdiff_t>(axis), statistics.end(), 1);
   node.set(0, x.type, to_dims(x.dims));

@@ -1,4 +1,4 @@
-// The classes that a classifier of ai.onnx.ml chooses from.
+// The classes of a classifier of ai.onnx.ml.
 #pragma once
 
 #include <vector>
@@ -7,12 +7,13 @@
 
 namespace millrace::fallback {
 
-// The attribute classlabels_int64s, or classlabels_ints where the operator calls it so. Tensors
-// hold no strings: classes that are named by classlabels_strings are numbered from 0, in their
-// order. kInvalidArgument where there are neither.
+// Returns the class labels: the attribute classlabels_int64s, or classlabels_ints, which some
+// operators have. Tensors hold no strings, so classes that classlabels_strings names are numbered
+// from 0 in their order. kInvalidArgument: the node has none of these.
 Result<std::vector<int64_t>> class_labels_of(const NodeView& node);
 
-// The types and dimensions of a classifier's outputs: a label per row, and `scores` scores.
+// Sets the types and dimensions of the outputs of a classifier: one label per row, and `scores`
+// scores per row.
 void set_labels_and_scores(Inference& node, size_t rows, size_t scores);
 
 }  // namespace millrace::fallback

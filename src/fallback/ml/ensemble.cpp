@@ -39,7 +39,7 @@ double combined(Aggregate aggregate, double a, double b) noexcept {
   return a + b;
 }
 
-// How many branches lead to each node.
+// Returns the number of branches that lead to each node.
 std::vector<uint32_t> count_parents(const Ensemble& ensemble) {
   std::vector<uint32_t> parents(ensemble.nodes.size(), 0);
   for (const TreeNode& node : ensemble.nodes) {
@@ -50,8 +50,8 @@ std::vector<uint32_t> count_parents(const Ensemble& ensemble) {
   return parents;
 }
 
-// Nodes whose parents are all gone are taken away until none is left: those on a cycle, and behind
-// one, stay.
+// Kahn's algorithm: removes nodes without remaining parents until none is left. Nodes on a cycle,
+// and those that only a cycle leads to, remain.
 Status check_cycles(const Ensemble& ensemble) {
   std::vector<uint32_t> parents = count_parents(ensemble), free;
   for (uint32_t i = 0; i < parents.size(); ++i)

@@ -1,4 +1,6 @@
-// Operators that prepare features for a model, and process its scores afterwards.
+// Operators of ai.onnx.ml that prepare features for a model or process its scores:
+// ArrayFeatureExtractor, Binarizer, FeatureVectorizer, Imputer, Normalizer, OneHotEncoder, Scaler,
+// ZipMap.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +13,7 @@
 namespace millrace::fallback {
 namespace {
 
-// FLOAT, whatever the input has.
+// Gives output 0 the dimensions of input 0 and type FLOAT32.
 Status floats_of_same_shape(Inference& node) {
   node.set(0, DataType::kFloat32, to_dims(node.in(0).dims));
   return {};
@@ -20,8 +22,9 @@ Status floats_of_same_shape(Inference& node) {
 // kInvalidArgument unless the list has one entry, or one per feature.
 Status check_per_feature(const char* name, size_t entries, const Rows& rows) {
   if (entries == 1 || entries == rows.features) return {};
-  return invalid_argument(fmt::format("{} has {} entries, not 1 or one for each of {} features",
-                                      name, entries, rows.features));
+  return invalid_argument(
+      fmt::format("{} has {} entries; it must have 1, or one for each of {} features", name,
+                  entries, rows.features));
 }
 
 Status shape_of_scaler(Inference& node) {
@@ -52,7 +55,7 @@ Status scaler(const Call& call) {
 Status shape_of_normalizer(Inference& node) {
   const std::string norm = node.text("norm", "MAX");
   if (norm != "MAX" && norm != "L1" && norm != "L2")
-    return invalid_argument(fmt::format("there is no norm '{}'", norm));
+    return invalid_argument(fmt::format("unknown norm '{}'", norm));
   MILLRACE_RETURN_IF_ERROR(rows_of(node.in(0)).status());
   return floats_of_same_shape(node);
 }
@@ -65,7 +68,7 @@ double norm_of(const std::string& norm, std::span<const double> row) {
   return norm == "L1" ? sum : std::sqrt(sum);
 }
 
-// A row whose norm is 0 stays as it is.
+// A row with a norm of 0 is copied.
 Status normalizer(const Call& call) {
   MILLRACE_ASSIGN_OR_RETURN(const Rows rows, rows_of(call.in(0)));
   const std::string norm = call.text("norm", "MAX");
@@ -80,7 +83,7 @@ Status normalizer(const Call& call) {
   return {};
 }
 
-// The values that replace missing ones, of the list that belongs to the type of the input.
+// Returns the values that replace missing ones, from the list for the type of the input.
 template <class T>
 const auto* imputed_values(const NodeView& node) {
   if constexpr (std::is_floating_point_v<T>)
@@ -135,12 +138,12 @@ Status binarizer(const Call& call) {
   });
 }
 
-// Columns of the last dimension, by number; one row of a vector.
+// Selects columns of the last dimension by index. A vector counts as one row.
 Status shape_of_extractor(Inference& node) {
   const TensorView &x = node.in(0), &indices = node.in(1);
-  if (indices.type != DataType::kInt64) return invalid_argument("its indices are not INT64");
+  if (indices.type != DataType::kInt64) return invalid_argument("its indices must be INT64");
   if (x.rank() == 0 || indices.elements() == 0)
-    return invalid_argument("it has no columns, or no indices of them");
+    return invalid_argument("its input has rank 0, or there are no indices");
   Dims dims = x.rank() == 1 ? Dims{1, 0} : to_dims(x.dims);
   dims.back() = static_cast<int64_t>(indices.elements());
   node.set(0, x.type, std::move(dims));
@@ -152,7 +155,7 @@ Status extractor(const Call& call) {
   const auto indices = call.in(1).as<int64_t>();
   for (const int64_t index : indices)
     if (index < 0 || static_cast<uint64_t>(index) >= columns)
-      return invalid_argument(fmt::format("there is no column {} of {}", index, columns));
+      return invalid_argument(fmt::format("index {} is outside the {} columns", index, columns));
   return visit_storage(call.in(0).type, [&](auto zero) -> Status {
     using T = decltype(zero);
     const auto x = call.in(0).as<T>();
@@ -163,11 +166,12 @@ Status extractor(const Call& call) {
   });
 }
 
-// Features side by side: of each input, as many as inputdimensions says, or all.
+// Returns the number of features of each input, which are concatenated. inputdimensions must agree
+// with it.
 Result<std::vector<size_t>> widths_of(const NodeView& node) {
   const Dims* stated = node.integers("inputdimensions");
   if (stated != nullptr && stated->size() != node.input_count())
-    return invalid_argument("inputdimensions is not one number per input");
+    return invalid_argument("inputdimensions must have one entry per input");
   MILLRACE_ASSIGN_OR_RETURN(const Rows first, rows_of(node.in(0)));
   std::vector<size_t> widths;
   for (size_t i = 0; i < node.input_count(); ++i) {
@@ -175,7 +179,7 @@ Result<std::vector<size_t>> widths_of(const NodeView& node) {
     if (!kFeatures.contains(node.in(i).type) || rows.count != first.count)
       return invalid_argument(fmt::format("input {} differs in rows, or has no features", i));
     if (stated != nullptr && (*stated)[i] != static_cast<int64_t>(rows.features))
-      return unsupported(fmt::format("input {} has {} features where inputdimensions says {}", i,
+      return unsupported(fmt::format("input {} has {} features, but inputdimensions states {}", i,
                                      rows.features, (*stated)[i]));
     widths.push_back(rows.features);
   }
@@ -208,14 +212,14 @@ Status vectorizer(const Call& call) {
 Status shape_of_one_hot(Inference& node) {
   const Dims* categories = node.integers("cats_int64s");
   if (categories == nullptr || categories->empty())
-    return unsupported("categories that are no integers");
+    return unsupported("only integers are supported as categories");
   Dims dims = to_dims(node.in(0).dims);
   dims.push_back(static_cast<int64_t>(categories->size()));
   node.set(0, DataType::kFloat32, std::move(dims));
   return {};
 }
 
-// An element that is no category gets zeros, unless the attribute zeros is 0.
+// An element that is not a category gets zeros, unless the attribute zeros is 0.
 Status one_hot(const Call& call) {
   const Dims& categories = *call.integers("cats_int64s");
   const bool zeros_allowed = call.integer("zeros", 1) != 0;
@@ -225,7 +229,7 @@ Status one_hot(const Call& call) {
       return static_cast<double>(category);
     });
     if (known == categories.end() && !zeros_allowed)
-      return invalid_argument(fmt::format("{} is no category", element));
+      return invalid_argument(fmt::format("{} is not a category", element));
     std::fill(to, to + categories.size(), 0.0f);
     if (known != categories.end()) to[known - categories.begin()] = 1;
     to += categories.size();
@@ -233,8 +237,8 @@ Status one_hot(const Call& call) {
   return {};
 }
 
-// The maps that a model states for the scores of its classes are made of strings or integers, which
-// no tensor holds beside the scores: the scores themselves go on, one column per class.
+// ZipMap makes maps from class labels to scores. Tensors cannot hold maps, so the result is the
+// scores themselves, one column per class.
 Status shape_of_zip_map(Inference& node) {
   const auto* names = node.texts("classlabels_strings");
   const Dims* labels = node.integers("classlabels_int64s");

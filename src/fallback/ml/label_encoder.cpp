@@ -1,4 +1,5 @@
-// LabelEncoder: numbers for numbers, by a table.
+// LabelEncoder for numeric keys and values: looks up each element in a table, by binary search.
+// Lists of strings are refused.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,8 +13,8 @@
 namespace millrace::fallback {
 namespace {
 
-// A list of one of the kinds that the operator has: as PREFIX_int64s, PREFIX_floats or, whatever
-// the elements are, PREFIX_tensor. Both are null where it is another.
+// A list of keys or values, of one of the kinds that the operator has: PREFIX_int64s, PREFIX_floats
+// or, with either element type, PREFIX_tensor. Both pointers are null for a list of another kind.
 struct NumberList {
   const Dims* integers = nullptr;
   const std::vector<float>* reals = nullptr;
@@ -35,20 +36,20 @@ struct NumberList {
 Status shape_of_encoder(Inference& node) {
   const NumberList keys(node, "keys"), values(node, "values");
   if (!keys.is_known() || !values.is_known())
-    return unsupported("its keys or values are no numbers");
+    return unsupported("only numeric keys and values are supported");
   if (keys.size() != values.size())
     return invalid_argument(
         fmt::format("it has {} keys and {} values", keys.size(), values.size()));
   if (keys.type() != node.in(0).type)
-    return invalid_argument(fmt::format("its keys are {}, its input is {}",
+    return invalid_argument(fmt::format("its keys are {}, but its input is {}",
                                         tensor::to_string(keys.type()),
                                         tensor::to_string(node.in(0).type)));
   node.set(0, values.type(), to_dims(node.in(0).dims));
   return {};
 }
 
-// Keys in ascending order with their positions; of several that are equal, the last one counts. NaN
-// is a key like any other.
+// Keys in ascending order, with their positions. Of equal keys the last one counts. NaN is a valid
+// key.
 template <class Key>
 class KeyTable {
  public:
@@ -103,7 +104,8 @@ Status encoder(const Call& call) {
   return keys.integers != nullptr ? with_keys(*keys.integers) : with_keys(*keys.reals);
 }
 
-// Lists of strings are named so that a model with them is told why it cannot run.
+// Lists of strings are included so that the error message for a model with them says why it is not
+// supported.
 constexpr AttributeSpec kEncoder[] = {
     {"default_float", AttributeKind::kFloat},  {"default_int64", AttributeKind::kInteger},
     {"default_string", AttributeKind::kText},  {"default_tensor", AttributeKind::kNumbers},

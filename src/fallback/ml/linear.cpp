@@ -1,4 +1,5 @@
-// Linear models: scores are products of coefficients and features. Summed in double.
+// LinearClassifier and LinearRegressor of ai.onnx.ml: scores are dot products of coefficients and
+// features plus an intercept, followed by a post-transform. Sums are computed in double.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,10 +12,10 @@
 namespace millrace::fallback {
 namespace {
 
-// scores[i] = coefficients[i] . row + intercepts[i]
+// Computes scores[i] = coefficients[i] . row + intercepts[i].
 struct LinearModel {
   const std::vector<float>* coefficients;
-  const std::vector<float>* intercepts;  // null where there are none
+  const std::vector<float>* intercepts;  // null if there are none
   size_t targets = 1;
   PostTransform transform = PostTransform::kNone;
 
@@ -32,7 +33,7 @@ Result<LinearModel> read_model(const NodeView& node, size_t targets, size_t feat
   LinearModel model{node.reals("coefficients"), node.reals("intercepts"), targets};
   const size_t count = model.coefficients != nullptr ? model.coefficients->size() : 0;
   if (features == 0 || count % features != 0 || count / features != targets)
-    return invalid_argument(fmt::format("it has {} coefficients where {} targets have {} features",
+    return invalid_argument(fmt::format("it has {} coefficients for {} targets of {} features",
                                         count, targets, features));
   if (model.intercepts != nullptr && model.intercepts->empty()) model.intercepts = nullptr;
   if (model.intercepts != nullptr && model.intercepts->size() != targets)
@@ -45,7 +46,7 @@ Result<LinearModel> read_model(const NodeView& node, size_t targets, size_t feat
 
 Result<LinearModel> read_regressor(const NodeView& node, size_t features) {
   const int64_t targets = node.integer("targets", 1);
-  if (targets < 1) return invalid_argument("targets is not positive");
+  if (targets < 1) return invalid_argument("targets must be positive");
   return read_model(node, static_cast<size_t>(targets), features);
 }
 
@@ -71,7 +72,7 @@ Status regressor(const Call& call) {
   return {};
 }
 
-// A model of two classes may have one score, of the second one.
+// A classifier. With two classes it may have one score only, that of the second class.
 struct Classifier {
   LinearModel model;
   std::vector<int64_t> labels;
@@ -97,7 +98,7 @@ Status shape_of_classifier(Inference& node) {
   return {};
 }
 
-// Returns the index of the chosen class, and makes the raw scores final.
+// Returns the index of the chosen class, and applies the post-transform to the scores.
 size_t choose(const Classifier& classifier, std::vector<double>& scores) {
   const PostTransform transform = classifier.model.transform;
   if (!classifier.has_one_score()) {
@@ -108,7 +109,8 @@ size_t choose(const Classifier& classifier, std::vector<double>& scores) {
   const double score = scores[0];
   const bool is_logistic = transform == PostTransform::kLogistic;
   scores = {is_logistic ? -score : 1 - score, score};
-  // A softmax of a score and what was made of it would have no meaning.
+  // The first score is derived from the second, so a softmax of the two has no meaning and is
+  // skipped.
   if (is_logistic || transform == PostTransform::kProbit) transform_scores(transform, scores);
   return score > 0 ? 1 : 0;
 }

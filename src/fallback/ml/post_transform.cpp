@@ -34,8 +34,8 @@ double distribution(double x) noexcept {
   return 0.5 * std::erfc(-x / std::numbers::sqrt2);
 }
 
-// The x below which a standard normal variable falls with that probability: by bisection, whose
-// bounds hold every x that a double can tell from 0 or 1.
+// The quantile function of the standard normal distribution, by bisection. The initial bounds
+// include every x whose probability a double can distinguish from 0 and 1.
 double probit(double probability) noexcept {
   if (!(probability >= 0 && probability <= 1)) return std::numeric_limits<double>::quiet_NaN();
   if (probability == 0) return -std::numeric_limits<double>::infinity();
@@ -53,7 +53,7 @@ double probit(double probability) noexcept {
 Result<PostTransform> post_transform_of(std::string_view name) {
   const auto entry = std::ranges::find(kNames, name);
   if (entry != kNames.end()) return static_cast<PostTransform>(entry - kNames.begin());
-  return invalid_argument(fmt::format("there is no post_transform '{}'", name));
+  return invalid_argument(fmt::format("unknown post_transform '{}'", name));
 }
 
 double logistic(double score) noexcept {

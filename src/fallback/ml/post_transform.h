@@ -1,4 +1,4 @@
-// The transformations that operators of ai.onnx.ml apply to the scores of a row.
+// The post-transforms that operators of ai.onnx.ml apply to the scores of a row. Thread-safe.
 #pragma once
 
 #include <span>
@@ -8,15 +8,16 @@
 
 namespace millrace::fallback {
 
-// As TreeEnsemble numbers them.
+// The numbers are those of TreeEnsemble.
 enum class PostTransform : uint8_t { kNone, kSoftmax, kLogistic, kSoftmaxZero, kProbit };
 
-// By the standard's name for it; kInvalidArgument: there is none of that name.
+// Returns the post-transform with that name in the standard; kInvalidArgument if there is none.
 Result<PostTransform> post_transform_of(std::string_view name);
 
 double logistic(double score) noexcept;
 
-// kSoftmaxZero keeps scores of zero, and takes the softmax of the others.
+// Applies a post-transform in place. kSoftmaxZero keeps scores of 0 and applies the softmax to the
+// others.
 void transform_scores(PostTransform transform, std::span<double> scores) noexcept;
 
 }  // namespace millrace::fallback

@@ -1,4 +1,5 @@
-// The attributes of TreeEnsemble: nodes and leaves are known by their positions in two lists.
+// read_tree_ensemble(): the attributes of TreeEnsemble. Inner nodes and leaves are in two lists,
+// and branches refer to them by position. In the Ensemble, leaves follow the inner nodes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +15,7 @@ constexpr size_t kMost = std::numeric_limits<int32_t>::max();
 struct Lists {
   const Dims *features, *modes, *first, *first_is_leaf, *second, *second_is_leaf;
   const std::vector<float>* splits;
-  const Dims* missing;  // null where there is none
+  const Dims* missing;  // null if there is none
 };
 
 Status check_length(const char* name, const Dims* list, size_t count) {
@@ -37,14 +38,14 @@ Result<Lists> lists_of(const NodeView& node) {
   MILLRACE_RETURN_IF_ERROR(check_length("nodes_falsenodeids", lists.second, count));
   MILLRACE_RETURN_IF_ERROR(check_length("nodes_falseleafs", lists.second_is_leaf, count));
   if (lists.splits == nullptr || lists.splits->size() != count)
-    return invalid_argument("nodes_splits is not one FLOAT for each of nodes_featureids");
+    return invalid_argument("nodes_splits must have one FLOAT for each of nodes_featureids");
   if (lists.missing != nullptr && lists.missing->empty()) lists.missing = nullptr;
   if (lists.missing != nullptr)
     MILLRACE_RETURN_IF_ERROR(check_length("nodes_missing_value_tracks_true", lists.missing, count));
   return lists;
 }
 
-// Leaves stand behind the nodes.
+// Returns the index of a branch target in the Ensemble, in which leaves follow the inner nodes.
 Result<uint32_t> branch(const Dims& targets, const Dims& is_leaf, size_t at, size_t nodes,
                         size_t leaves) {
   const bool leaf = is_leaf[at] != 0;
@@ -59,9 +60,10 @@ Result<TreeNode> read_node(const Lists& lists, size_t at, size_t leaves) {
   const size_t nodes = lists.features->size();
   const int64_t mode = (*lists.modes)[at], feature = (*lists.features)[at];
   if (mode < 0 || mode > static_cast<int64_t>(BranchMode::kMember))
-    return invalid_argument(fmt::format("there is no mode {} of a node", mode));
+    return invalid_argument(fmt::format("unknown node mode {}", mode));
   if (feature < 0 || feature > std::numeric_limits<int32_t>::max())
-    return invalid_argument(fmt::format("a node compares feature {}", feature));
+    return invalid_argument(
+        fmt::format("a node compares feature {}, which is out of range", feature));
   TreeNode node;
   node.mode = static_cast<BranchMode>(mode);
   node.feature = static_cast<uint32_t>(feature);
@@ -74,14 +76,14 @@ Result<TreeNode> read_node(const Lists& lists, size_t at, size_t leaves) {
   return node;
 }
 
-// Sets are listed one after the other, each ended by a NaN, in the order of the nodes that ask.
+// The sets of all kMember nodes are one list, in the order of the nodes. Each set ends with NaN.
 Status add_members(const NodeView& node, Ensemble& ensemble) {
   const auto* values = node.reals("membership_values");
   size_t at = 0;
   for (TreeNode& owner : ensemble.nodes) {
     if (owner.mode != BranchMode::kMember) continue;
     if (values == nullptr || at >= values->size())
-      return invalid_argument("membership_values has fewer sets than nodes ask for");
+      return invalid_argument("membership_values has fewer sets than nodes that need one");
     owner.members = static_cast<uint32_t>(ensemble.members.size());
     auto& members = ensemble.members.emplace_back();
     for (; at < values->size() && !std::isnan((*values)[at]); ++at)
@@ -112,7 +114,7 @@ Status add_roots(const NodeView& node, size_t inner_nodes, Ensemble& ensemble) {
   if (roots == nullptr || roots->empty()) return invalid_argument("there are no tree_roots");
   for (const int64_t root : *roots) {
     if (root < 0 || static_cast<uint64_t>(root) >= inner_nodes)
-      return invalid_argument(fmt::format("node {} of {} is a root", root, inner_nodes));
+      return invalid_argument(fmt::format("root {} is outside the {} nodes", root, inner_nodes));
     ensemble.roots.push_back(static_cast<uint32_t>(root));
   }
   return {};
@@ -122,9 +124,9 @@ Status read_rules(const NodeView& node, Ensemble& ensemble) {
   const int64_t aggregate = node.integer("aggregate_function", 1);
   const int64_t transform = node.integer("post_transform", 0);
   if (aggregate < 0 || aggregate > static_cast<int64_t>(Aggregate::kMax))
-    return invalid_argument(fmt::format("there is no aggregate_function {}", aggregate));
+    return invalid_argument(fmt::format("unknown aggregate_function {}", aggregate));
   if (transform < 0 || transform > static_cast<int64_t>(PostTransform::kProbit))
-    return invalid_argument(fmt::format("there is no post_transform {}", transform));
+    return invalid_argument(fmt::format("unknown post_transform {}", transform));
   ensemble.aggregate = static_cast<Aggregate>(aggregate);
   ensemble.transform = static_cast<PostTransform>(transform);
   return {};
@@ -135,7 +137,7 @@ Status read_rules(const NodeView& node, Ensemble& ensemble) {
 Result<Ensemble> read_tree_ensemble(const NodeView& node) {
   Ensemble ensemble;
   const int64_t targets = node.integer("n_targets", 1);
-  if (targets < 1) return invalid_argument("n_targets is not positive");
+  if (targets < 1) return invalid_argument("n_targets must be positive");
   ensemble.targets = static_cast<size_t>(targets);
   MILLRACE_RETURN_IF_ERROR(read_rules(node, ensemble));
   MILLRACE_ASSIGN_OR_RETURN(const Lists lists, lists_of(node));
@@ -144,7 +146,8 @@ Result<Ensemble> read_tree_ensemble(const NodeView& node) {
   const bool leaves_fit = leaf_targets != nullptr && leaf_weights != nullptr &&
                           leaf_targets->size() == leaf_weights->size() &&
                           leaf_targets->size() <= kMost;
-  if (!leaves_fit) return invalid_argument("leaf_weights is not one FLOAT per leaf_targetids");
+  if (!leaves_fit)
+    return invalid_argument("leaf_weights must have one FLOAT for each of leaf_targetids");
   for (size_t i = 0; i < lists.features->size(); ++i) {
     MILLRACE_ASSIGN_OR_RETURN(const TreeNode inner, read_node(lists, i, leaf_targets->size()));
     ensemble.nodes.push_back(inner);

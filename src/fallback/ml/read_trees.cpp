@@ -1,5 +1,6 @@
-// The attributes of TreeEnsembleClassifier and TreeEnsembleRegressor: nodes and leaves are known by
-// a number of the tree and one within the tree, in any order.
+// read_trees(): the attributes of TreeEnsembleClassifier and TreeEnsembleRegressor. Nodes are
+// identified by the number of a tree and a number within the tree, and may be listed in any order.
+// A sorted index maps these pairs to positions.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,11 +23,11 @@ Result<BranchMode> mode_of(const std::string& name) {
   const auto entry = std::ranges::find(kModes, name);
   const auto mode = static_cast<BranchMode>(entry - kModes.begin());
   if (entry == kModes.end() || mode == BranchMode::kMember)
-    return invalid_argument(fmt::format("there is no mode '{}' of a node", name));
+    return invalid_argument(fmt::format("unknown node mode '{}'", name));
   return mode;
 }
 
-// A list that has `count` entries.
+// Returns a list, which must have `count` entries.
 Result<const Dims*> integers_of(const NodeView& node, const std::string& name, size_t count) {
   const Dims* list = node.integers(name.c_str());
   if (list != nullptr && list->size() == count) return list;
@@ -73,7 +74,7 @@ struct NodeLists {
   const Dims *trees, *numbers, *features, *first, *second;
   const std::vector<float>* values;
   const std::vector<std::string>* modes;
-  const Dims* missing;  // null where there is none
+  const Dims* missing;  // null if there is none
 };
 
 Result<NodeLists> node_lists(const NodeView& node) {
@@ -90,11 +91,11 @@ Result<NodeLists> node_lists(const NodeView& node) {
   MILLRACE_ASSIGN_OR_RETURN(lists.values, reals_of(node, "nodes_values", count));
   lists.modes = node.texts("nodes_modes");
   if (lists.modes == nullptr || lists.modes->size() != count)
-    return invalid_argument("nodes_modes is not one mode for each of nodes_treeids");
+    return invalid_argument("nodes_modes must have one mode for each of nodes_treeids");
   lists.missing = node.integers("nodes_missing_value_tracks_true");
   if (lists.missing != nullptr && lists.missing->empty()) lists.missing = nullptr;
   if (lists.missing != nullptr && lists.missing->size() != count)
-    return invalid_argument("nodes_missing_value_tracks_true has another length than the nodes");
+    return invalid_argument("nodes_missing_value_tracks_true must be as long as nodes_treeids");
   return lists;
 }
 
@@ -104,7 +105,8 @@ Result<TreeNode> read_node(const NodeLists& lists, const NodeIndex& index, size_
   if (node.mode == BranchMode::kLeaf) return node;
   const int64_t feature = (*lists.features)[at], tree = (*lists.trees)[at];
   if (feature < 0 || feature > std::numeric_limits<int32_t>::max())
-    return invalid_argument(fmt::format("a node compares feature {}", feature));
+    return invalid_argument(
+        fmt::format("a node compares feature {}, which is out of range", feature));
   node.feature = static_cast<uint32_t>(feature);
   node.value = (*lists.values)[at];
   node.missing_is_true = lists.missing != nullptr && (*lists.missing)[at] != 0;
@@ -113,7 +115,8 @@ Result<TreeNode> read_node(const NodeLists& lists, const NodeIndex& index, size_
   return node;
 }
 
-// The first node of each tree, in the order of the lists, that is nobody's branch.
+// The root of a tree is its first node, in the order of the lists, that is not a branch of another
+// node.
 void find_roots(const NodeLists& lists, Ensemble& ensemble) {
   std::vector<bool> has_parent(ensemble.nodes.size(), false);
   for (const TreeNode& node : ensemble.nodes) {
@@ -130,7 +133,7 @@ void find_roots(const NodeLists& lists, Ensemble& ensemble) {
   for (const auto& [tree, root] : candidates) ensemble.roots.push_back(root);
 }
 
-// Weights are stated in any order; a leaf's own become adjacent.
+// Weights may be listed in any order; those of a leaf are made adjacent.
 Status add_weights(const NodeView& node, const std::string& prefix, const NodeIndex& index,
                    Ensemble& ensemble) {
   const Dims* trees = node.integers((prefix + "_treeids").c_str());
@@ -146,7 +149,7 @@ Status add_weights(const NodeView& node, const std::string& prefix, const NodeIn
     if (target < 0 || static_cast<uint64_t>(target) >= ensemble.targets)
       return invalid_argument(
           fmt::format("a leaf has a weight for target {} of {}", target, ensemble.targets));
-    // Some converters state weights of inner nodes, which no row reaches.
+    // Some converters also state weights for inner nodes, which have no effect.
     if (ensemble.nodes[leaf].mode == BranchMode::kLeaf) order.push_back({leaf, i});
   }
   std::ranges::sort(order);

@@ -9,8 +9,8 @@ namespace millrace::fallback {
 Result<Rows> rows_of(const TensorView& x) {
   if (x.rank() == 1) return Rows{1, static_cast<size_t>(x.dims[0])};
   if (x.rank() == 2) return Rows{static_cast<size_t>(x.dims[0]), static_cast<size_t>(x.dims[1])};
-  return invalid_argument(
-      fmt::format("its input {} is not rows of features", graph::to_string(to_dims(x.dims))));
+  return invalid_argument(fmt::format("its input {} must have rank 1 or 2: rows of features",
+                                      graph::to_string(to_dims(x.dims))));
 }
 
 std::vector<double> numbers_of(const TensorView& x) {

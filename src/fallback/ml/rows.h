@@ -1,4 +1,4 @@
-// The data that operators of ai.onnx.ml compute with: rows of features.
+// Rows of features, the data of operators of ai.onnx.ml. Thread-safe.
 #pragma once
 
 #include <vector>
@@ -17,11 +17,11 @@ struct Rows {
 // Interprets x as [rows, features], or [features] as one row. kInvalidArgument: another rank.
 Result<Rows> rows_of(const TensorView& x);
 
-// The elements, each as the number it is. Requirement: a type that visit_element() knows.
+// Returns the elements as double. Requirement: visit_element() supports the type.
 std::vector<double> numbers_of(const TensorView& x);
 
-// A list of numbers that a model states as NAME or, with another element type, as NAME_as_tensor;
-// null where it states neither.
+// Returns the list attribute `name` or, for another element type, `name`_as_tensor; null if the
+// node has neither.
 const std::vector<float>* stated_numbers(const NodeView& node, const char* name);
 
 }  // namespace millrace::fallback

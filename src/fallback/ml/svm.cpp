@@ -1,4 +1,6 @@
-// Support vector machines. Sums are those of double.
+// Support vector machines of ai.onnx.ml: SVMClassifier and SVMRegressor. The classifier has one
+// decision function per pair of classes (one against one), as in LIBSVM, and optionally couples
+// pairwise probabilities (Wu, Lin and Weng, 2004). Sums are computed in double.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +20,7 @@ using Floats = std::vector<float>;
 
 enum class KernelKind : uint8_t { kLinear, kPoly, kRbf, kSigmoid };
 
-// A function of two rows of features.
+// The kernel function of two rows of features.
 struct Kernel {
   KernelKind kind = KernelKind::kLinear;
   double gamma = 0, offset = 0, degree = 0;
@@ -47,8 +49,7 @@ Result<Kernel> read_kernel(const NodeView& node) {
   constexpr std::array<std::string_view, 4> kNames = {"LINEAR", "POLY", "RBF", "SIGMOID"};
   const std::string name = node.text("kernel_type", "LINEAR");
   const auto entry = std::ranges::find(kNames, name);
-  if (entry == kNames.end())
-    return invalid_argument(fmt::format("there is no kernel_type '{}'", name));
+  if (entry == kNames.end()) return invalid_argument(fmt::format("unknown kernel_type '{}'", name));
   Kernel kernel{static_cast<KernelKind>(entry - kNames.begin())};
   const Floats* parameters = node.reals("kernel_params");
   if (parameters != nullptr && parameters->size() == 3) {
@@ -56,7 +57,7 @@ Result<Kernel> read_kernel(const NodeView& node) {
     kernel.offset = (*parameters)[1];
     kernel.degree = (*parameters)[2];
   } else if (kernel.kind != KernelKind::kLinear) {
-    return invalid_argument("kernel_params is not gamma, coef0 and degree");
+    return invalid_argument("kernel_params must be gamma, coef0 and degree");
   }
   return kernel;
 }
@@ -110,7 +111,7 @@ struct Regressor {
 
 Result<Regressor> read_regressor(const NodeView& node, size_t features) {
   const int64_t vectors = node.integer("n_supports");
-  if (vectors < 0) return invalid_argument("n_supports is negative");
+  if (vectors < 0) return invalid_argument("n_supports must not be negative");
   Regressor regressor;
   MILLRACE_ASSIGN_OR_RETURN(regressor.machine,
                             read_machine(node, static_cast<size_t>(vectors), features));
@@ -134,7 +135,7 @@ double product(std::span<const float> coefficients, std::span<const double> term
   return sum;
 }
 
-// With one class, whether the row belongs to it: 1 or -1.
+// With one class, the result is 1 if the row belongs to it, otherwise -1.
 Status regressor(const Call& call) {
   MILLRACE_ASSIGN_OR_RETURN(const Rows rows, rows_of(call.in(0)));
   MILLRACE_ASSIGN_OR_RETURN(const Regressor regressor, read_regressor(call, rows.features));
@@ -155,20 +156,20 @@ Status regressor(const Call& call) {
   return {};
 }
 
-// With support vectors, each pair of classes has a score of its own, and the class that wins most
-// pairs is chosen; without, each class has a score that is linear in the features.
+// With support vectors, each pair of classes has a score, and the class that wins most pairs is
+// chosen. Without, each class has a score that is linear in the features.
 struct Classifier {
   Machine machine;
   std::vector<int64_t> labels;
   std::vector<size_t> starts;            // the first vector of each class, and the end
   const Floats* coefficients = nullptr;  // [classes - 1, vectors], or [classes, features]
   const Floats* rho = nullptr;
-  const Floats *prob_a = nullptr, *prob_b = nullptr;  // null unless it gives probabilities
+  const Floats *prob_a = nullptr, *prob_b = nullptr;  // null without probabilities
 
   size_t classes() const { return labels.size(); }
   size_t pairs() const { return classes() * (classes() - 1) / 2; }
   bool votes() const { return machine.vectors != 0; }
-  // How many scores a row has in the output.
+  // The number of scores per row in the output.
   size_t scores() const {
     return !votes() || prob_a != nullptr || classes() == 2 ? classes() : pairs();
   }
@@ -176,7 +177,7 @@ struct Classifier {
 
 Result<std::vector<size_t>> starts_of(const Dims& vectors_per_class, size_t classes) {
   if (vectors_per_class.size() != classes)
-    return invalid_argument("vectors_per_class is not one number per class");
+    return invalid_argument("vectors_per_class must have one entry per class");
   std::vector<size_t> starts = {0};
   for (const int64_t count : vectors_per_class) {
     if (count < 0 || count > graph::kMaxElements)
@@ -202,7 +203,7 @@ Result<Classifier> read_classifier(const NodeView& node, size_t features) {
   Classifier classifier;
   MILLRACE_ASSIGN_OR_RETURN(classifier.labels, class_labels_of(node));
   if (classifier.classes() < 2 || classifier.classes() > kMostClasses)
-    return invalid_argument("it has less than two classes, or too many");
+    return invalid_argument("it must have from 2 to 65536 classes");
   const Dims* vectors_per_class = node.integers("vectors_per_class");
   size_t vectors = 0;
   if (vectors_per_class != nullptr && !vectors_per_class->empty()) {
@@ -230,8 +231,8 @@ Status shape_of_classifier(Inference& node) {
   return {};
 }
 
-// Positive where class `i` wins against class `j`; i < j. Each vector has a coefficient against
-// each of the other classes.
+// Returns the score of a pair of classes, i < j: positive if class `i` wins. Each vector has a
+// coefficient for each of the other classes.
 double pair_score(const Classifier& classifier, std::span<const double> kernels, size_t i,
                   size_t j) {
   const auto share = [&](size_t own, size_t row) {
@@ -243,9 +244,9 @@ double pair_score(const Classifier& classifier, std::span<const double> kernels,
   return share(i, j - 1) + share(j, i);
 }
 
-// Probabilities of classes from those of pairs, r(i, j) being that of i against j: the p that
-// minimise the sum of (r(j, i) p(i) - r(i, j) p(j))^2, by the iteration of Wu, Lin and Weng (2004).
-// It ends where LIBSVM's does, by which such models are trained.
+// Couples pairwise probabilities r(i, j), of class i against class j, to probabilities of classes:
+// the p that minimise the sum of (r(j, i) p(i) - r(i, j) p(j))^2, by the iteration of Wu, Lin and
+// Weng (2004). It ends by the criterion of LIBSVM, with which such models are trained.
 class PairCoupling {
  public:
   explicit PairCoupling(size_t classes)
@@ -292,7 +293,7 @@ class PairCoupling {
     return result;
   }
 
-  // One coordinate after the other, p made to sum to 1 again after each.
+  // Updates one coordinate after another, and normalises p to the sum 1 after each.
   void improve(std::vector<double>& p, std::vector<double> gradient, double level) {
     for (size_t i = 0; i < classes_; ++i) {
       const double step = (level - gradient[i]) / form(i, i), sum = 1 + step;
@@ -324,7 +325,8 @@ std::vector<double> probabilities(const Classifier& classifier,
   return coupling.solve();
 }
 
-// Two classes have one pair; its score belongs to the second.
+// Two classes have one pair. Its score is that of the second class, and its negative that of the
+// first.
 std::vector<double> both_scores(const Classifier& classifier, double score) {
   std::vector<double> scores = {-score, score};
   transform_scores(classifier.machine.transform, scores);

@@ -1,4 +1,6 @@
-// Ensembles of decision trees. Scores are summed in double.
+// Ensembles of decision trees of ai.onnx.ml: TreeEnsembleClassifier, TreeEnsembleRegressor,
+// TreeEnsemble. The attributes are read and checked once per node (ensemble.h); the kernels sum the
+// weights of leaves in double.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +19,7 @@ Status check_features(const Ensemble& ensemble, const Rows& rows) {
                                       ensemble.features - 1, rows.features));
 }
 
-// Calls visit(number of the row, its scores) for each row.
+// Calls visit(index of the row, its scores) for each row.
 template <class Visit>
 void for_each_row(const Call& call, const Ensemble& ensemble, Visit&& visit) {
   const Rows rows = *rows_of(call.in(0));
@@ -29,13 +31,13 @@ void for_each_row(const Call& call, const Ensemble& ensemble, Visit&& visit) {
   }
 }
 
-// With two classes and weights for only one of them, and no base value for each, a row has one
-// score, of the second class.
+// A classifier. With two classes, weights for only one of them, and less than two base values, a
+// row has one score, that of the second class.
 struct Classifier {
   Ensemble trees;
   std::vector<int64_t> labels;
   bool has_one_score = false;
-  bool is_share = false;  // the one score is a probability: no weight is negative
+  bool is_share = false;  // no weight is negative: the one score counts as a probability
 };
 
 Result<std::vector<double>> class_base_values(const NodeView& node, const Classifier& classifier) {
@@ -43,7 +45,7 @@ Result<std::vector<double>> class_base_values(const NodeView& node, const Classi
   const auto* values = stated_numbers(node, "base_values");
   if (classes != 2 || values == nullptr || values->size() != 1)
     return base_values_of(node, classes);
-  // One value for two classes belongs to the one score, or to the first class.
+  // A single value for two classes belongs to the one score, or otherwise to the first class.
   std::vector<double> both(2, 0);
   both[classifier.has_one_score ? classifier.trees.weights[0].target : 0] = (*values)[0];
   return both;
@@ -78,19 +80,20 @@ Status shape_of_classifier(Inference& node) {
   return {};
 }
 
-// Derives the first class's score if only the second class has one, and then applies the
-// transformation that concerns both.
+// Derives the score of the first class if only the second one has a score, and then applies the
+// post-transform to both.
 void complete_scores(const Classifier& classifier, std::vector<double>& scores) {
   const double score = scores[0];
   const PostTransform transform = classifier.trees.transform;
   const bool opposite = transform == PostTransform::kLogistic || !classifier.is_share;
   scores = {opposite ? -score : 1 - score, score};
-  // A softmax of a score and what was made of it would have no meaning.
+  // The first score is derived from the second, so a softmax of the two has no meaning and is
+  // skipped.
   if (transform == PostTransform::kLogistic || transform == PostTransform::kProbit)
     transform_scores(transform, scores);
 }
 
-// Returns the index of the chosen class, and makes the raw scores final.
+// Returns the index of the chosen class, and applies the post-transform to the scores.
 size_t classify_one_score(const Classifier& classifier, std::vector<double>& scores) {
   const uint32_t target = classifier.trees.weights[0].target;
   const bool second = scores[target] > (classifier.is_share ? 0.5 : 0);
@@ -101,7 +104,8 @@ size_t classify_one_score(const Classifier& classifier, std::vector<double>& sco
   return second ? 1 : 0;
 }
 
-// A class for which no leaf has a weight is not chosen.
+// Returns the index of the chosen class, and applies the post-transform. Without base values, a
+// class for which no leaf has a weight is not chosen.
 size_t classify_scores(const Classifier& classifier, Scores& scores) {
   size_t best = scores.values.size();
   for (size_t i = 0; i < scores.values.size(); ++i) {
@@ -142,14 +146,14 @@ Result<std::shared_ptr<const void>> prepare_classifier(const NodeView& node) {
 
 Result<Ensemble> read_regressor(const NodeView& node) {
   const int64_t targets = node.integer("n_targets");
-  if (targets < 1) return invalid_argument("n_targets is not positive");
+  if (targets < 1) return invalid_argument("n_targets must be positive");
   MILLRACE_ASSIGN_OR_RETURN(Ensemble ensemble,
                             read_trees(node, "target", static_cast<size_t>(targets)));
   constexpr std::array<std::string_view, 4> kAggregates = {"AVERAGE", "SUM", "MIN", "MAX"};
   const std::string name = node.text("aggregate_function", "SUM");
   const auto entry = std::ranges::find(kAggregates, name);
   if (entry == kAggregates.end())
-    return invalid_argument(fmt::format("there is no aggregate_function '{}'", name));
+    return invalid_argument(fmt::format("unknown aggregate_function '{}'", name));
   ensemble.aggregate = static_cast<Aggregate>(entry - kAggregates.begin());
   MILLRACE_ASSIGN_OR_RETURN(ensemble.base_values, base_values_of(node, ensemble.targets));
   return ensemble;

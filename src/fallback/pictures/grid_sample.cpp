@@ -1,5 +1,7 @@
-// GridSample: elements at coordinates that another tensor states; and AffineGrid, which makes such
-// coordinates.
+// GridSample, which resamples a tensor at normalised coordinates that another tensor states, and
+// AffineGrid, which computes such coordinates by an affine transformation. GridSample computes for
+// each point the taps and weights of every dimension; the result is the weighted sum over their
+// product, in double.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,18 +33,18 @@ Result<Method> method_of(const NodeView& node) {
   else if (mode == "cubic" || mode == "bicubic")  // operator sets 20 and 16
     method.sampling = Sampling::kCubic;
   else if (mode != "linear" && mode != "bilinear")
-    return invalid_argument(fmt::format("there is no mode '{}'", mode));
+    return invalid_argument(fmt::format("unknown mode '{}'", mode));
   if (padding == "border")
     method.padding = Padding::kBorder;
   else if (padding == "reflection")
     method.padding = Padding::kReflection;
   else if (padding != "zeros")
-    return invalid_argument(fmt::format("there is no padding_mode '{}'", padding));
+    return invalid_argument(fmt::format("unknown padding_mode '{}'", padding));
   method.align_corners = node.integer("align_corners") != 0;
   return method;
 }
 
-// One dimension of the input, and its ends in coordinates of its elements.
+// One dimension of the input: its size, and the coordinates to which -1 and 1 are mapped.
 struct Axis {
   int64_t size;
   double low, high;
@@ -53,8 +55,8 @@ struct Axis {
         high(static_cast<double>(dim) - (align_corners ? 1 : 0.5)) {}
 };
 
-// Maps the range from -1 to 1 to coordinates of input elements. A coordinate that is too large for
-// an index stays on its side; NaN lies outside.
+// Maps normalised coordinates, from -1 to 1, to coordinates of input elements. Coordinates that are
+// too large for an index are clamped, and NaN becomes a coordinate outside.
 double source_of(const Axis& axis, double normalised) {
   constexpr double kFar = 1e9;
   const double source = axis.low + (normalised + 1) / 2 * (axis.high - axis.low);
@@ -69,7 +71,7 @@ double reflected(const Axis& axis, double x) {
   return distance <= extent ? axis.low + distance : axis.high - (distance - extent);
 }
 
-// An index within the input; -1 for one that stands for 0.
+// Applies the padding mode to an index; -1 stands for a zero.
 int64_t padded_index(const Method& method, const Axis& axis, int64_t index) {
   if (index >= 0 && index < axis.size) return index;
   if (method.padding == Padding::kZeros) return -1;
@@ -78,7 +80,7 @@ int64_t padded_index(const Method& method, const Axis& axis, int64_t index) {
   return std::clamp<int64_t>(index, 0, axis.size - 1);
 }
 
-// The elements of one dimension that count at a coordinate, and their weights.
+// The elements of one dimension that contribute at a coordinate, with their weights.
 struct Taps {
   size_t count = 0;
   std::array<int64_t, 4> indices{};
@@ -90,7 +92,7 @@ struct Taps {
   }
 };
 
-// The kernel of Keys.
+// Cubic convolution kernel (Keys, 1981) with a = -0.75.
 double cubic_weight(double x) {
   constexpr double kA = -0.75;
   x = std::fabs(x);
@@ -98,7 +100,8 @@ double cubic_weight(double x) {
   return ((kA * x - 5 * kA) * x + 8 * kA) * x - 4 * kA;
 }
 
-// The coordinate of a cubic filter is unchanged: its neighbours are padded one by one (PyTorch).
+// Applies the padding mode to a coordinate. Cubic filters pad their neighbours one by one instead,
+// as in PyTorch.
 double padded_source(const Method& method, const Axis& axis, double x) {
   if (method.sampling == Sampling::kCubic) return x;
   if (x >= axis.low && x <= axis.high) return x;
@@ -109,8 +112,8 @@ double padded_source(const Method& method, const Axis& axis, double x) {
 
 Taps taps_of(const Method& method, const Axis& axis, double normalised) {
   double x = source_of(axis, normalised);
-  // Halves go to the even neighbour, as in ONNX and ONNX Runtime; PyTorch rounds those of three
-  // spatial dimensions away from zero.
+  // Rounds to nearest, ties to even, as in ONNX and ONNX Runtime; PyTorch rounds ties away from
+  // zero for three spatial dimensions.
   if (method.sampling == Sampling::kNearest) x = std::rint(x);
   x = padded_source(method, axis, x);
   Taps taps;
@@ -132,7 +135,7 @@ Taps taps_of(const Method& method, const Axis& axis, double normalised) {
   return taps;
 }
 
-// The sum over the product of the taps of all dimensions, from dimension d on.
+// Computes the weighted sum over the product of the taps of all dimensions, recursively.
 template <class T>
 double weighted_sum(const T* plane, std::span<const Axis> axes, std::span<const Taps> taps,
                     size_t offset = 0) {
@@ -149,11 +152,12 @@ double weighted_sum(const T* plane, std::span<const Axis> axes, std::span<const 
   return sum;
 }
 
-// x [N, C, ...] and grid [N, ..., number of spatial dimensions]
+// Operands: x [N, C, ...] and grid [N, ..., number of spatial dimensions].
 Status shape_of_grid_sample(Inference& node) {
   const TensorView &x = node.in(0), &grid = node.in(1);
   MILLRACE_RETURN_IF_ERROR(method_of(node).status());
-  if (!kReals.contains(grid.type)) return invalid_argument("the grid is not of floating type");
+  if (!kReals.contains(grid.type))
+    return invalid_argument("the grid must have a floating-point type");
   const bool fits = x.rank() >= 3 && grid.rank() == x.rank() && grid.dims[0] == x.dims[0] &&
                     grid.dims.back() == static_cast<int64_t>(x.rank() - 2);
   if (!fits)
@@ -163,7 +167,7 @@ Status shape_of_grid_sample(Inference& node) {
   Dims dims = {x.dims[0], x.dims[1]};
   dims.insert(dims.end(), grid.dims.begin() + 1, grid.dims.end() - 1);
   if (element_count(x.dims) == 0 && element_count(dims) != 0)
-    return invalid_argument("there is nothing to sample");
+    return invalid_argument("its input is empty");
   node.set(0, x.type, std::move(dims));
   return {};
 }
@@ -181,7 +185,7 @@ void grid_sample_of(const Call& call, const Method& method) {
   std::vector<Taps> taps(axes.size());
   for (size_t n = 0; n < batches; ++n) {
     for (size_t point = 0; point < points; ++point, coordinates += axes.size()) {
-      // Coordinates stand in the order x, y, z: the last dimension first.
+      // Coordinates are in the order x, y, z: that of the last dimension comes first.
       for (size_t d = 0; d < axes.size(); ++d)
         taps[d] = taps_of(method, axes[d], coordinates[axes.size() - 1 - d]);
       for (size_t c = n * channels; c < (n + 1) * channels; ++c)
@@ -202,12 +206,12 @@ Status grid_sample(const Call& call) {
   });
 }
 
-// theta [N, k, k + 1] and size: N, C and k spatial dimensions; gives [N, ..., k].
+// Operands: theta [N, k, k + 1], and size: N, C and the k spatial dimensions. Output: [N, ..., k].
 Status shape_of_affine_grid(Inference& node) {
   MILLRACE_ASSIGN_OR_RETURN(const Dims size, node.known_integers(1));
   const TensorView& theta = node.in(0);
   const auto rank = static_cast<int64_t>(size.size()) - 2;
-  if (rank != 2 && rank != 3) return invalid_argument("size has neither 4 nor 5 numbers");
+  if (rank != 2 && rank != 3) return invalid_argument("size must have 4 or 5 entries");
   if (to_dims(theta.dims) != Dims{size[0], rank, rank + 1})
     return invalid_argument(fmt::format("theta {} does not fit size {}",
                                         graph::to_string(to_dims(theta.dims)),
@@ -219,14 +223,14 @@ Status shape_of_affine_grid(Inference& node) {
   return {};
 }
 
-// Element `index` of `size`, from -1 to 1 over them.
+// Returns the normalised coordinate, from -1 to 1, of element `index` of `size`.
 double normalised_position(int64_t index, int64_t size, bool align_corners) {
   const auto x = static_cast<double>(index), extent = static_cast<double>(size);
   if (!align_corners) return (2 * x + 1) / extent - 1;
   return size == 1 ? 0 : 2 * x / (extent - 1) - 1;
 }
 
-// The last coordinate of the homogeneous position is 1; the others stand in the order x, y, z.
+// Returns the homogeneous coordinates of a point, in the order x, y, z, followed by 1.
 std::vector<double> position_of(size_t point, std::span<const int64_t> spatial,
                                 bool align_corners) {
   std::vector<double> position;

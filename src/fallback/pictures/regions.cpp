@@ -1,4 +1,6 @@
-// Pooling over regions of pictures, which another tensor states: RoiAlign, MaxRoiPool.
+// Pooling over regions of interest (RoI), which another tensor states. RoiAlign (Mask R-CNN, He et
+// al., 2017) averages, or takes the maximum of, bilinear samples in each bin; MaxRoiPool (Fast
+// R-CNN, Girshick, 2015) takes the maximum of the elements in each bin.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,14 +14,14 @@
 namespace millrace::fallback {
 namespace {
 
-// Bounds on what attributes may make a kernel do.
+// Limits on the work that attributes can cause.
 constexpr int64_t kMaxPooled = int64_t{1} << 16, kMaxSamples = 1024;
 
-// One dimension of the region: where its samples lie, `grid` for each of the bins.
+// The samples of a region in one dimension: `grid` evenly spaced samples in each bin.
 struct Samples {
   double begin = 0, bin = 0;
   int64_t grid = 0;
-  int64_t size = 0;  // size of the picture
+  int64_t size = 0;  // size of the image
 
   double at(int64_t of_bin, int64_t index) const {
     return begin + static_cast<double>(of_bin) * bin +
@@ -27,7 +29,8 @@ struct Samples {
   }
 };
 
-// Two neighbours and their weights; samples more than one element outside have none.
+// The two neighbours of a sample with their weights (linear interpolation). Samples more than one
+// element outside of the image have weights of 0.
 struct Neighbours {
   size_t low = 0, high = 0;
   double low_weight = 0, high_weight = 0;
@@ -42,8 +45,8 @@ Neighbours neighbours_of(double x, int64_t size) {
   return {low, high, 1 - ratio, ratio};
 }
 
-// The neighbours of all samples of a bin; of those that lie outside, only that they are missing. A
-// region may be far larger than the picture, so samples outside are not even looked at.
+// Returns the neighbours of the samples of a bin, without those outside of the image. A region may
+// be far larger than the image, so samples outside are skipped without a look.
 std::vector<Neighbours> neighbours_in(const Samples& samples, int64_t bin) {
   std::vector<Neighbours> found;
   if (samples.grid <= 0) return found;
@@ -72,10 +75,10 @@ Result<RoiAlign> roi_align_of(const NodeView& node) {
   const std::string mode = node.text("mode", "avg");
   const std::string coordinates = node.text("coordinate_transformation_mode", "half_pixel");
   if (mode != "avg" && mode != "max")
-    return invalid_argument(fmt::format("there is no mode '{}'", mode));
+    return invalid_argument(fmt::format("unknown mode '{}'", mode));
   if (coordinates != "half_pixel" && coordinates != "output_half_pixel")
     return invalid_argument(
-        fmt::format("there is no coordinate_transformation_mode '{}'", coordinates));
+        fmt::format("unknown coordinate_transformation_mode '{}'", coordinates));
   align.maximum = mode == "max";
   align.half_pixel = coordinates == "half_pixel";
   align.height = node.integer("output_height", 1);
@@ -103,19 +106,19 @@ Status shape_of_roi_align(Inference& node) {
   return {};
 }
 
-// `from` and `to` are numbers of the region in one dimension.
+// Returns the samples of a region in one dimension, in which it extends from `from` to `to`.
 Result<Samples> samples_of(const RoiAlign& align, double from, double to, int64_t bins,
                            int64_t size) {
   const double offset = align.half_pixel ? 0.5 : 0;
   const double begin = from * align.scale - offset;
   double extent = (to - from) * align.scale;
   if (!std::isfinite(begin) || !std::isfinite(extent))
-    return invalid_argument("a region is not made of numbers");
+    return invalid_argument("the coordinates of a region must be finite");
   if (!align.half_pixel) extent = std::max(extent, 1.0);
   const double bin = extent / static_cast<double>(bins);
   const double grid =
       align.sampling_ratio > 0 ? static_cast<double>(align.sampling_ratio) : std::ceil(bin);
-  // Beyond this size samples of one region can no longer be told apart.
+  // Beyond this number, the samples of a region cannot be distinguished in double.
   constexpr double kMaxGrid = 1e15;
   if (grid > kMaxGrid) return invalid_argument("a region is too large");
   return Samples{begin, bin, static_cast<int64_t>(grid), size};
@@ -140,12 +143,12 @@ class BinPooling {
                                   y.high_weight * x.high_weight * plane[y.high * width_ + x.high]};
         for (const double corner : corners) {
           sum += corner;
-          if (corner > most || std::isnan(corner)) most = corner;  // NaN is the largest
+          if (corner > most || std::isnan(corner)) most = corner;  // NaN counts as the largest
         }
       }
     }
     if (!maximum_) return static_cast<T>(sum / count_);
-    // Samples outside count as 0.
+    // Samples outside of the image count as 0.
     const bool some_outside =
         static_cast<double>(rows.size()) * static_cast<double>(columns.size()) < count_;
     return static_cast<T>(some_outside ? std::max(most, 0.0) : most);
@@ -161,7 +164,7 @@ Result<size_t> batch_of(const TensorView& batches, size_t region, int64_t count)
   const int64_t batch = index_at(batches, region);
   if (batch >= 0 && batch < count) return static_cast<size_t>(batch);
   return invalid_argument(
-      fmt::format("region {} is of picture {}, but there are {}", region, batch, count));
+      fmt::format("region {} refers to image {}, but there are {}", region, batch, count));
 }
 
 template <class T>
@@ -203,7 +206,7 @@ Status shape_of_max_roi_pool(Inference& node) {
   const bool stated =
       pooled != nullptr && pooled->size() == 2 &&
       std::ranges::all_of(*pooled, [](int64_t size) { return size >= 1 && size <= kMaxPooled; });
-  if (!stated) return invalid_argument("pooled_shape is not two sizes");
+  if (!stated) return invalid_argument("pooled_shape must have two positive sizes");
   const bool fits = x.rank() == 4 && rois.rank() == 2 && rois.dims[1] == 5 && rois.type == x.type &&
                     element_count(x.dims) > 0;
   if (!fits)
@@ -216,9 +219,9 @@ struct Bin {
   int64_t begin, end;
 };
 
-// The elements of each bin of a region, both of whose ends belong to it.
+// Returns the range of elements of each bin of a region, which includes both of its ends.
 std::vector<Bin> bins_of(double from, double to, int64_t bins, int64_t size) {
-  // Far outside of any picture, and within the range of integers.
+  // Far outside of any image, and within the range of int64_t.
   constexpr double kFar = 1e12;
   const double begin = std::clamp(std::round(from), -kFar, kFar);
   const double end = std::clamp(std::round(to), -kFar, kFar);
@@ -233,7 +236,7 @@ std::vector<Bin> bins_of(double from, double to, int64_t bins, int64_t size) {
   return result;
 }
 
-// An empty bin has the maximum 0.
+// The maximum of an empty bin is 0.
 template <class T>
 T largest_in(const T* plane, int64_t width, const Bin& rows, const Bin& columns) {
   if (rows.begin >= rows.end || columns.begin >= columns.end) return 0;
@@ -250,12 +253,13 @@ Status pool_region(const Call& call, size_t region) {
   const auto numbers = call.in(1).as<T>().subspan(region * 5, 5);
   const Dims& pooled = *call.integers("pooled_shape");
   const double scale = call.real("spatial_scale", 1);
-  // A comparison that NaN fails.
+  // Written so that NaN is refused.
   if (!(numbers[0] >= 0 && numbers[0] < static_cast<T>(x.dims[0])))
-    return invalid_argument(
-        fmt::format("region {} is of picture {}, but there are {}", region, numbers[0], x.dims[0]));
+    return invalid_argument(fmt::format("region {} refers to image {}, but there are {}", region,
+                                        numbers[0], x.dims[0]));
   for (size_t i = 1; i < 5; ++i)
-    if (std::isnan(numbers[i] * scale)) return invalid_argument("a region is not made of numbers");
+    if (std::isnan(numbers[i] * scale))
+      return invalid_argument("the coordinates of a region must be finite");
   const auto rows = bins_of(numbers[2] * scale, numbers[4] * scale, pooled[0], x.dims[2]);
   const auto columns = bins_of(numbers[1] * scale, numbers[3] * scale, pooled[1], x.dims[3]);
   const auto channels = static_cast<size_t>(x.dims[1]);

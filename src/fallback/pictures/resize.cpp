@@ -1,5 +1,7 @@
-// Resize and Upsample in all their variants: each dimension is resampled on its own, by a table of
-// which input elements, with which weights, make each output element.
+// Resize, and the earlier Upsample, with all options. Dimensions are resampled one after another
+// (separable filters): a table holds, for each output index, the input indices (taps) that
+// contribute to it and their weights. Coordinates are exact fractions (graph/resampling.h).
+// Interpolation is in double; nearest neighbours are copied without it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +23,7 @@ using graph::Position;
 
 constexpr size_t kRoi = 1, kScales = 2, kSizes = 3;
 
-// One dimension: sizes before and after, and what the coordinates are made of.
+// One dimension: its sizes before and after, the scale, and the region of interest.
 struct Axis {
   int64_t from = 1, to = 1;
   Fraction scale;
@@ -36,7 +38,8 @@ struct Axis {
   }
 };
 
-// Before opset 11 there were scales only, and they follow the input or are an attribute.
+// Whether the node has the form before opset 11, with scales only, as the second input or an
+// attribute.
 bool is_early(const NodeView& node) {
   return node.input_count() <= 2;
 }
@@ -45,7 +48,7 @@ bool is_given(const NodeView& node, size_t index) {
   return node.has(index) && node.in(index).elements() > 0;
 }
 
-// The dimensions that roi, scales and sizes speak of.
+// Returns the dimensions to which roi, scales and sizes apply.
 Result<std::vector<size_t>> resized_axes(const NodeView& node) {
   std::vector<size_t> axes;
   const Dims* stated = node.integers("axes");
@@ -69,7 +72,7 @@ Status check_scale(const Axis& axis, double scale) {
   if (std::isfinite(scale) && scale > 0 && length <= static_cast<double>(graph::kMaxElements))
     return {};
   return invalid_argument(
-      fmt::format("scale {} makes a dimension of {} impossible", scale, axis.from));
+      fmt::format("scale {} is not valid for a dimension of {}", scale, axis.from));
 }
 
 Status apply_scales(const std::vector<double>& scales, const std::vector<size_t>& axes,
@@ -101,7 +104,8 @@ int64_t rounded_size(int64_t size, Fraction scale) {
       graph::asymmetric_position({scale.denominator, scale.numerator}, size));
 }
 
-// The one scale with which all dimensions stay within their sizes, or reach them.
+// Applies the largest common scale with which no dimension exceeds its size, or the smallest with
+// which all reach it (keep_aspect_ratio_policy).
 Status keep_aspect_ratio(bool within, const Dims& sizes, const std::vector<size_t>& axes,
                          std::vector<Axis>& result) {
   Fraction scale{within ? std::numeric_limits<int64_t>::max() : 0, 1};
@@ -127,15 +131,15 @@ Status apply_sizes(const NodeView& node, const Dims& sizes, const std::vector<si
   if (policy == "not_larger" || policy == "not_smaller")
     return keep_aspect_ratio(policy == "not_larger", sizes, axes, result);
   if (policy != "stretch")
-    return invalid_argument(fmt::format("there is no keep_aspect_ratio_policy '{}'", policy));
+    return invalid_argument(fmt::format("unknown keep_aspect_ratio_policy '{}'", policy));
   for (size_t i = 0; i < axes.size(); ++i) apply_size(result[axes[i]], sizes[i]);
   return {};
 }
 
-// The scales of a node of an early operator set.
+// Returns the scales of a node in the form before opset 11.
 Result<std::vector<double>> early_scales(const NodeView& node) {
   if (node.has(1)) return reals_of(node.in(1));
-  // The first operator set speaks of pictures only.
+  // In the first operator set there is one scale each for height and width of an image.
   if (node.has_attribute("height_scale") && node.in(0).rank() == 4)
     return std::vector<double>{1, 1, node.real("height_scale"), node.real("width_scale")};
   const std::vector<float>* scales = node.reals("scales");
@@ -175,7 +179,8 @@ Result<std::vector<Axis>> axes_of(const NodeView& node) {
   }
   MILLRACE_RETURN_IF_ERROR(apply_roi(node, axes, result));
   for (const Axis& axis : result)
-    if (axis.from == 0 && axis.to != 0) return invalid_argument("nothing cannot be enlarged");
+    if (axis.from == 0 && axis.to != 0)
+      return invalid_argument("an empty dimension cannot be enlarged");
   return result;
 }
 
@@ -199,10 +204,10 @@ Result<Coordinates> coordinates_of(const NodeView& node) {
   if (name == "asymmetric") return Coordinates::kAsymmetric;
   if (name == "tf_half_pixel_for_nn") return Coordinates::kTfHalfPixel;
   if (name == "tf_crop_and_resize") return Coordinates::kTfCropAndResize;
-  return invalid_argument(fmt::format("there is no coordinate_transformation_mode '{}'", name));
+  return invalid_argument(fmt::format("unknown coordinate_transformation_mode '{}'", name));
 }
 
-// This is computed in floating point, since the region is stated so.
+// tf_crop_and_resize. It is computed in floating point, since the region is floating-point, too.
 Position cropped(const Axis& axis, int64_t index) {
   const double last = static_cast<double>(axis.from - 1);
   const double extent = (axis.roi_end - axis.roi_begin) * last;
@@ -210,20 +215,21 @@ Position cropped(const Axis& axis, int64_t index) {
                             ? extent / 2
                             : static_cast<double>(index) * extent / (axis.length() - 1);
   const double source = axis.roi_begin * last + within;
-  // All coordinates outside are equivalent; this one fits an integer.
+  // All coordinates outside are equivalent: they give the extrapolation value.
   if (!(source >= 0 && source <= last)) return {-1, 0};
   const double below = std::floor(source);
   return {static_cast<int64_t>(below), source - below};
 }
 
-// The centre of the elements does not move: half_pixel, and from / 2 * (1 - to / length).
+// half_pixel_symmetric: half_pixel plus from / 2 * (1 - to / length), which keeps the centre in
+// place if the size was rounded.
 Position symmetric_position(const Axis& axis, int64_t index) {
   const __int128 p = axis.scale.numerator, q = axis.scale.denominator;
   return graph::position_of(
       (2 * static_cast<__int128>(index) + 1) * q - p + axis.from * p - axis.to * q, 2 * p);
 }
 
-// (index + 1/2) / scale
+// tf_half_pixel_for_nn: (index + 1/2) / scale.
 Position tf_half_pixel_position(Fraction scale, int64_t index) {
   return graph::position_of((2 * static_cast<__int128>(index) + 1) * scale.denominator,
                             2 * static_cast<__int128>(scale.numerator));
@@ -257,11 +263,11 @@ Result<Filter> filter_of(const NodeView& node) {
   if (name == "nearest") return Filter::kNearest;
   if (name == "linear" || name == "bilinear") return Filter::kLinear;
   if (name == "cubic") return Filter::kCubic;
-  return invalid_argument(fmt::format("there is no mode '{}'", name));
+  return invalid_argument(fmt::format("unknown mode '{}'", name));
 }
 
-// The rule by which a coordinate between two elements chooses one. Early operator sets leave it
-// open (nothing): the element before if a dimension grows, and the one after if it shrinks.
+// The rule that rounds a coordinate between two elements. Early operator sets do not state one:
+// here they round down if the dimension grows, and up if it shrinks.
 using Rounding = std::optional<graph::NearestMode>;
 
 Result<Rounding> rounding_of(const NodeView& node) {
@@ -271,7 +277,7 @@ Result<Rounding> rounding_of(const NodeView& node) {
   if (name == "round_prefer_ceil") return Rounding(graph::NearestMode::kRoundPreferCeil);
   if (name == "floor") return Rounding(graph::NearestMode::kFloor);
   if (name == "ceil") return Rounding(graph::NearestMode::kCeil);
-  return invalid_argument(fmt::format("there is no nearest_mode '{}'", name));
+  return invalid_argument(fmt::format("unknown nearest_mode '{}'", name));
 }
 
 struct Method {
@@ -303,7 +309,7 @@ double linear_weight(double x) {
   return std::max(0.0, 1 - std::fabs(x));
 }
 
-// The kernel of Keys with parameter a.
+// Cubic convolution kernel (Keys, 1981) with parameter a.
 double cubic_weight(double x, double a) {
   x = std::fabs(x);
   if (x <= 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
@@ -311,13 +317,15 @@ double cubic_weight(double x, double a) {
   return 0;
 }
 
-// The input elements that contribute to an output element: `first` and those after it, possibly
-// beyond the ends, where the element at the end is used in their place.
+// The input elements that contribute to an output element: consecutive indices from `first` on.
+// Indices beyond the ends stand for the element at the end.
 struct Taps {
   int64_t first = 0;
-  std::vector<double> weights;  // none: the output element lies outside of the region
+  std::vector<double> weights;  // empty: the output element lies outside of the region
 };
 
+// Returns the taps of a linear or cubic filter around element `base`, for a coordinate `ratio`
+// after it. Antialiasing widens the filter by the inverse of the scale.
 Taps filter_taps(const Method& method, const Axis& axis, int64_t base, double ratio) {
   const double reach = method.filter == Filter::kLinear ? 1 : 2;
   const double scale = method.antialias ? std::min(axis.scale.value(), 1.0) : 1;
@@ -349,7 +357,8 @@ Taps taps_of(const Method& method, const Axis& axis, int64_t index) {
   const Position source = source_of(method.coordinates, axis, index);
   if (method.coordinates == Coordinates::kTfCropAndResize && source.below < 0) return {};
   if (method.filter == Filter::kNearest) return {nearest_of(method.rounding, axis, source), {1}};
-  // The element before the coordinate; the distance from it is more than 0 and at most 1.
+  // filter_taps() takes the element before the coordinate, at a distance of more than 0 and at most
+  // 1.
   const bool between = source.rest > 0;
   Taps taps =
       filter_taps(method, axis, source.below - (between ? 0 : 1), between ? source.rest : 1);
@@ -362,7 +371,8 @@ size_t clamped(int64_t index, const Axis& axis) {
   return static_cast<size_t>(std::clamp<int64_t>(index, 0, axis.from - 1));
 }
 
-// A dimension that stays as it is keeps its elements, whatever the coordinates.
+// Returns the taps of all output indices. A dimension that is not resized keeps its elements,
+// whatever the coordinates.
 std::vector<Taps> table_of(const Method& method, const Axis& axis) {
   std::vector<Taps> table;
   table.reserve(static_cast<size_t>(axis.to));
@@ -377,7 +387,7 @@ std::vector<std::vector<Taps>> tables_of(const Method& method, std::span<const A
   return tables;
 }
 
-// A tensor on its way from the input's dimensions to the output's.
+// A tensor of which some dimensions have been resampled.
 struct Intermediate {
   Dims dims;
   std::vector<double> elements;
@@ -406,7 +416,7 @@ Intermediate resample(const Intermediate& from, size_t d, const Axis& axis,
   return to;
 }
 
-// To an integer type: towards zero, and to its ends beyond them.
+// Converts to an element of T. For integers the value is truncated and saturated.
 template <class T>
 T to_element(double value) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -419,8 +429,8 @@ T to_element(double value) {
   }
 }
 
-// The dimensions to resample, those that shrink most first: so no intermediate tensor is larger
-// than both the input and the output.
+// Returns the dimensions to resample, in ascending order of to / from, so that no intermediate
+// tensor is larger than both the input and the output.
 std::vector<size_t> resampling_order(std::span<const Axis> axes) {
   std::vector<size_t> order;
   for (size_t d = 0; d < axes.size(); ++d)
@@ -431,8 +441,8 @@ std::vector<size_t> resampling_order(std::span<const Axis> axes) {
   return order;
 }
 
-// Leading dimensions that stay as they are, such as batch and channels, are gone through one by
-// one.
+// Resamples slice by slice: leading dimensions that are not resized, such as batch and channels,
+// are iterated over.
 template <class T>
 void interpolate(const Call& call, const Method& method, std::span<const Axis> axes) {
   const auto first = static_cast<size_t>(std::ranges::find_if(axes, &Axis::resized) - axes.begin());
@@ -451,7 +461,7 @@ void interpolate(const Call& call, const Method& method, std::span<const Axis> a
   }
 }
 
-// The output's elements, each copied from one of the input.
+// Copies each output element from its nearest input element.
 template <class T>
 void copy_nearest(const Call& call, const Method& method, std::span<const Axis> axes, T outside) {
   const auto tables = tables_of(method, axes);
@@ -486,7 +496,7 @@ Status shape_of_resize(Inference& node) {
   MILLRACE_RETURN_IF_ERROR(method_of(node).status());
   MILLRACE_ASSIGN_OR_RETURN(const Filter filter, filter_of(node));
   if (filter != Filter::kNearest && node.in(0).type == DataType::kBoolean)
-    return unsupported("there is nothing between two BOOLEANs to interpolate");
+    return unsupported("BOOLEANs cannot be interpolated");
   MILLRACE_ASSIGN_OR_RETURN(const std::vector<Axis> axes, axes_of(node));
   Dims dims;
   for (const Axis& axis : axes) dims.push_back(axis.to);

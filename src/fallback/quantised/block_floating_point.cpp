@@ -1,5 +1,6 @@
-// Block floating point, as AMD's quantiser emulates it: elements are rounded to what a block with
-// one exponent can hold, and stay FLOAT32.
+// Block floating point, as AMD's quantiser emulates it (BFPQuantizeDequantize, BFPFixNeuron): the
+// elements of a block share one exponent. Each element is rounded to a value that its block can
+// represent, and stays FLOAT32. Blocks lie along one axis.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -16,16 +17,16 @@
 namespace millrace::fallback {
 namespace {
 
-// The direction in which halves are rounded.
+// How ties are rounded.
 enum class Rounding : int64_t { kAwayFromZero = 0, kUpward = 1, kToEven = 2 };
 
 struct Format {
-  // Sub-blocks have exponents of their own, a little below that of the block ("MX" of 4, 6 and 9
-  // bits per element, by microexponents).
+  // Sub-blocks have their own exponents, slightly below that of the block (microexponents; the
+  // formats MX4, MX6 and MX9).
   bool has_sub_blocks = false;
   size_t block = 8, sub_block = 2;
   int mantissa_bits = 7;
-  int most_shift = 1;  // how far the exponent of a sub-block may lie below
+  int most_shift = 1;  // the most by which the exponent of a sub-block is lower
   Rounding rounding = Rounding::kAwayFromZero;
 };
 
@@ -47,7 +48,8 @@ double round_by(Rounding rounding, double value) {
   return tensor::round_to_even(value);
 }
 
-// Infinities and NaN stay as they are, and have no part in the exponent.
+// Rounds a block without sub-blocks. Infinities and NaN stay unchanged and do not affect the shared
+// exponent.
 void round_block(const Format& format, std::span<float> block) {
   int shared = 0;
   for (const float value : block)
@@ -61,7 +63,8 @@ void round_block(const Format& format, std::span<float> block) {
   }
 }
 
-// Subnormal numbers become 0, and all of a block NaN where one is not finite.
+// Rounds a block with sub-blocks. Subnormal values become 0; if an element is not finite, the whole
+// block becomes NaN.
 void round_sub_blocks(const Format& format, std::span<float> block) {
   const int shared = largest_exponent(block);
   if (shared == kNoNumber) {
@@ -86,18 +89,18 @@ Result<Format> format_of(const NodeView& node) {
   const std::string method = node.text("bfp_method", "to_bfp");
   format.has_sub_blocks = method == "to_bfp_prime" || method == "to_bfp_prime_shared";
   if (!format.has_sub_blocks && method != "to_bfp")
-    return invalid_argument("there is no bfp_method '" + method + "'");
+    return invalid_argument("unknown bfp_method '" + method + "'");
   const int64_t width = node.integer("bit_width", 16), block = node.integer("block_size", 8),
                 sub_block = node.integer("sub_block_size", 2),
                 shift_bits = node.integer("sub_block_shift_bits", 1),
                 rounding = node.integer("rounding_mode", 0);
-  // 8 bits of exponent, one of sign, and up to the 23 of FLOAT32.
-  if (width < 10 || width > 32) return invalid_argument("bit_width is not from 10 to 32");
+  // The width counts 8 bits of exponent, the sign, and up to 23 bits of mantissa as in FLOAT32.
+  if (width < 10 || width > 32) return invalid_argument("bit_width must be from 10 to 32");
   if (block < 1 || sub_block < 1 || block % sub_block != 0)
-    return invalid_argument("block_size is no multiple of sub_block_size, or none is positive");
+    return invalid_argument("block_size must be a positive multiple of sub_block_size");
   if (shift_bits < 0 || shift_bits > 8)
-    return invalid_argument("sub_block_shift_bits is not from 0 to 8");
-  if (rounding < 0 || rounding > 2) return invalid_argument("rounding_mode is not from 0 to 2");
+    return invalid_argument("sub_block_shift_bits must be from 0 to 8");
+  if (rounding < 0 || rounding > 2) return invalid_argument("rounding_mode must be from 0 to 2");
   format.block = static_cast<size_t>(block);
   format.sub_block = static_cast<size_t>(sub_block);
   format.mantissa_bits = static_cast<int>(width - 9);
@@ -106,7 +109,7 @@ Result<Format> format_of(const NodeView& node) {
   return format;
 }
 
-// Blocks lie along an axis, which a vector has no choice of.
+// Returns the axis along which blocks lie. A vector has only one.
 Result<size_t> axis_of(const NodeView& node) {
   if (node.in(0).rank() <= 1) return size_t{0};
   return graph::normalise_axis(node.integer("axis", 1), node.in(0).rank());
@@ -123,7 +126,7 @@ Status bfp(const Call& call) {
   const auto x = call.in(0).as<float>();
   const auto y = call.out(0).as<float>();
   std::ranges::copy(x, y.begin());
-  // As AMD's does.
+  // A single element is copied, as by AMD's operator.
   if (x.size() == 1) return {};
   const AxisSplit split(call.in(0).dims, *axis_of(call));
   std::vector<float> line(split.size);

@@ -1,4 +1,5 @@
-// How DynamicQuantizeLinear rounds numbers to bytes: by the range that they and 0 lie in.
+// The dynamic quantisation of DynamicQuantizeLinear: scale and zero point of UINT8 follow from the
+// range of the values, extended to include 0.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 
 namespace millrace::fallback {
 
+// The range of FLOAT32 values, and the scale and zero point that map it to 0 to 255.
 class DynamicRange {
  public:
   void include(std::span<const float> numbers) noexcept {

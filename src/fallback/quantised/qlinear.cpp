@@ -1,5 +1,7 @@
-// Arithmetic of quantised tensors, of the domain com.microsoft: operands are (q - zero point) *
-// scale, each with a scale and a zero point of its own, and so is the result.
+// Arithmetic on quantised tensors, of the domain com.microsoft: QLinearAdd, QLinearConcat,
+// QLinearGlobalAveragePool, QLinearLeakyRelu, QLinearMul, QLinearSigmoid. Operands and result are
+// INT8 or UINT8, each with its own scale and zero point. Bytes are dequantised by a table of 256
+// values, the operator is computed in floating point, and the result is quantised.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,15 +19,15 @@
 namespace millrace::fallback {
 namespace {
 
-// A scale and, beside it, a zero point of type `type`; an absent zero point is 0.
+// Checks a scale and the zero point after it, of type `type`; an absent zero point is 0.
 Status check_parameters(const NodeView& node, size_t scale, DataType type) {
   if (!node.has(scale) || node.in(scale).type != DataType::kFloat32 ||
       node.in(scale).elements() != 1)
-    return invalid_argument(fmt::format("input {} is not one FLOAT32", scale));
+    return invalid_argument(fmt::format("input {} must be one FLOAT32", scale));
   const size_t zero = scale + 1;
   if (!node.has(zero)) return {};
   if (node.in(zero).type == type && node.in(zero).elements() == 1) return {};
-  return invalid_argument(fmt::format("input {} is not one {}", zero, tensor::to_string(type)));
+  return invalid_argument(fmt::format("input {} must be one {}", zero, tensor::to_string(type)));
 }
 
 float scale_at(const NodeView& node, size_t index) {
@@ -37,7 +39,7 @@ int32_t zero_at(const NodeView& node, size_t index, DataType type) {
   return type == DataType::kInt8 ? node.in(index).as<int8_t>()[0] : node.in(index).as<uint8_t>()[0];
 }
 
-// A table of the real values that the 256 bytes stand for.
+// A table of the real values that the 256 bytes represent.
 class Dequantiser {
  public:
   Dequantiser(const NodeView& node, size_t scale, DataType type)
@@ -73,13 +75,14 @@ class Quantiser {
   bool is_signed_;
 };
 
-// Inputs: a, its parameters, b, its parameters, parameters of the result.
+// Inputs: a and its scale and zero point, b and its scale and zero point, scale and zero point of
+// the result.
 constexpr size_t kA = 0, kB = 3, kResult = 6;
 
 Status shape_of_binary(Inference& node) {
   const DataType type = node.in(kA).type;
   if (!node.has(kB) || node.in(kB).type != type)
-    return invalid_argument("there are no two operands of one type");
+    return invalid_argument("it needs two operands of the same type");
   for (const size_t scale : {kA + 1, kB + 1, kResult})
     MILLRACE_RETURN_IF_ERROR(check_parameters(node, scale, type));
   MILLRACE_ASSIGN_OR_RETURN(Dims dims,
@@ -99,7 +102,7 @@ Status binary(const Call& call) {
   return {};
 }
 
-// Inputs: x, its parameters, parameters of the result.
+// Inputs: x and its scale and zero point, scale and zero point of the result.
 constexpr size_t kY = 3;
 
 Status shape_of_unary(Inference& node) {
@@ -127,7 +130,7 @@ Status leaky_relu(const Call& call) {
   return unary(call, [alpha](float x) { return x < 0 ? alpha * x : x; });
 }
 
-// Channels come second, or last with channels_last.
+// Channels are dimension 1, or the last one with channels_last.
 Status shape_of_global_average(Inference& node) {
   const TensorView& x = node.in(0);
   if (x.rank() < 3) return invalid_argument("its input has no spatial dimensions");
@@ -160,12 +163,13 @@ Status global_average(const Call& call) {
   return {};
 }
 
-// Inputs: parameters of the result, then three per part: the part and its parameters.
+// Inputs: scale and zero point of the result, then three per part: the part and its scale and zero
+// point.
 Status shape_of_concat(Inference& node) {
   if (node.input_count() < 5 || (node.input_count() - 2) % 3 != 0)
-    return invalid_argument("inputs are not a scale, a zero point, and three for each part");
+    return invalid_argument("inputs must be a scale, a zero point, and three for each part");
   const DataType type = node.in(2).type;
-  if (!kBytes.contains(type)) return unsupported("parts that are not bytes");
+  if (!kBytes.contains(type)) return unsupported("the parts must be INT8 or UINT8");
   MILLRACE_RETURN_IF_ERROR(check_parameters(node, 0, type));
   Dims dims = to_dims(node.in(2).dims);
   MILLRACE_ASSIGN_OR_RETURN(const size_t axis,
@@ -210,8 +214,8 @@ constexpr AttributeSpec kChannelsLast[] = {{"channels_last", AttributeKind::kInt
 }  // namespace
 
 std::span<const OperatorSpec> qlinear_operators() noexcept {
-  // Zero points of all but Concat may be left out, so only the first operand is always there; the
-  // shape functions check the rest.
+  // Only the first operand is declared as required, since zero points of all operators but Concat
+  // may be left out. The shape functions check the other operands.
   static constexpr OperatorSpec kOperators[] = {
       {"com.microsoft.QLinearAdd", 1, {1, 8}, {}, kBytes, shape_of_binary, binary<std::plus<>>},
       {"com.microsoft.QLinearConcat",

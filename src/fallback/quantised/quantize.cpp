@@ -1,5 +1,7 @@
-// Quantisation: between floating point elements and integers that stand for (q - zero point) *
-// scale, and products of such integers.
+// Quantisation (QuantizeLinear, DequantizeLinear, DynamicQuantizeLinear) and products of quantised
+// matrices (MatMulInteger, QLinearMatMul, millrace.MatMulIntegerToFloat). Scales and zero points
+// are per tensor, per axis or per block. Products sum (a - a_zero) * (b - b_zero) in INT32, which
+// wraps around.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,8 +25,8 @@ namespace {
 constexpr TypeSet kQuantised = {DataType::kInt8, DataType::kUint8, DataType::kInt16,
                                 DataType::kUint16, DataType::kInt32};
 
-// A scale or zero point is one element, or one for each index of the axis or, with a block_size,
-// for each block of indices at each place of the other axes.
+// Checks that a scale or zero point has one element (per tensor), or one for each index of the axis
+// (per axis).
 Status check_parameter(const NodeView& node, size_t index, size_t axis) {
   if (!node.has(index)) return {};
   const TensorView &parameter = node.in(index), &x = node.in(0);
@@ -38,11 +40,13 @@ Status check_parameter(const NodeView& node, size_t index, size_t axis) {
       index, graph::to_string(to_dims(parameter.dims)), axis, graph::to_string(to_dims(x.dims))));
 }
 
+// Checks a scale or zero point with a block_size: it has the shape of the input with the axis
+// divided into blocks.
 Status check_blocks(const NodeView& node, size_t index, size_t axis, int64_t block) {
   if (!node.has(index)) return {};
   Dims wanted = to_dims(node.in(0).dims);
   if (block < 0 || wanted.empty())
-    return invalid_argument("block_size is negative, or of a scalar");
+    return invalid_argument("block_size must not be negative, and its input must not have rank 0");
   wanted[axis] = wanted[axis] / block + (wanted[axis] % block != 0 ? 1 : 0);
   if (to_dims(node.in(index).dims) == wanted) return {};
   return invalid_argument(fmt::format(
@@ -51,17 +55,17 @@ Status check_blocks(const NodeView& node, size_t index, size_t axis, int64_t blo
       index, graph::to_string(to_dims(node.in(index).dims)), graph::to_string(wanted), block));
 }
 
-// The axis of the parameters; 0 for operands without dimensions, which have none.
+// Returns the axis of scale and zero point; 0 for operands of rank 0, which have none.
 Result<size_t> parameter_axis(const NodeView& node) {
   if (node.in(0).rank() == 0) return size_t{0};
   const int64_t axis = node.integer("axis", 1);
-  // The default lies outside of a vector; a single scale needs no axis.
+  // The default of 1 is outside of a vector, for which a single scale needs no axis.
   if (axis == 1 && node.in(0).rank() == 1) return size_t{0};
   return graph::normalise_axis(axis, node.in(0).rank());
 }
 
 Status check_parameters(const NodeView& node) {
-  if (node.in(1).type != DataType::kFloat32) return invalid_argument("scale is not FLOAT32");
+  if (node.in(1).type != DataType::kFloat32) return invalid_argument("the scale must be FLOAT32");
   MILLRACE_ASSIGN_OR_RETURN(const size_t axis, parameter_axis(node));
   const int64_t block = node.integer("block_size");
   for (const size_t index : {size_t{1}, size_t{2}})
@@ -70,7 +74,7 @@ Status check_parameters(const NodeView& node) {
   return {};
 }
 
-// Calls visit(position in the tensor, position of its scale and zero point) for all elements.
+// Calls visit(index of the element, index of its scale and zero point) for all elements.
 template <class Visit>
 void for_each_with_parameter(const Call& call, Visit&& visit) {
   const AxisSplit split(call.in(0).dims, *parameter_axis(call));
@@ -100,16 +104,16 @@ Status shape_of_quantize(Inference& node) {
   if (const int64_t number = node.integer("output_dtype"); number != 0) {
     MILLRACE_ASSIGN_OR_RETURN(const DataType stated, type_of_output(number));
     if (node.has(2) && stated != type)
-      return invalid_argument("output_dtype is not the type of the zero point");
+      return invalid_argument("output_dtype differs from the type of the zero point");
     type = stated;
   }
   if (!kQuantised.contains(type))
-    return unsupported(fmt::format("quantising to {}", tensor::to_string(type)));
+    return unsupported(fmt::format("quantising to {} is not supported", tensor::to_string(type)));
   node.set(0, type, to_dims(node.in(0).dims));
   return {};
 }
 
-// The limits at which a result of four bits saturates; the whole range of T for wider types.
+// Returns the limits at which the result saturates: those of a 4-bit type, or the range of T.
 template <class T>
 std::pair<T, T> limits_of(const Call& call) {
   const int64_t number = call.integer("output_dtype");
@@ -139,7 +143,7 @@ Status quantize_linear(const Call& call) {
 Status shape_of_dequantize(Inference& node) {
   MILLRACE_RETURN_IF_ERROR(check_parameters(node));
   if (node.has(2) && node.in(2).type != node.in(0).type)
-    return invalid_argument("the zero point has another type than the input");
+    return invalid_argument("the zero point and the input differ in type");
   node.set(0, node.in(1).type, to_dims(node.in(0).dims));
   return {};
 }
@@ -165,7 +169,7 @@ Status shape_of_dynamic_quantize(Inference& node) {
   return {};
 }
 
-// The range of the elements and 0, on 0 to 255.
+// Maps the range of the elements and 0 to 0 to 255.
 Status dynamic_quantize(const Call& call) {
   const auto x = call.in(0).as<float>();
   DynamicRange range;
@@ -178,18 +182,19 @@ Status dynamic_quantize(const Call& call) {
   return {};
 }
 
-// A zero point: one, or one per row of the left factor, or one per column of the right.
+// Checks a zero point: it has one element, or one per row of the left operand, or one per column of
+// the right one.
 Status check_zero_point(const NodeView& node, size_t index, size_t factor, size_t each) {
   if (!node.has(index)) return {};
   if (node.in(index).type != node.in(factor).type)
-    return invalid_argument("a zero point has another type than its factor");
+    return invalid_argument("a zero point and its operand differ in type");
   const size_t count = node.in(index).elements();
   if (count == 1 || count == each) return {};
-  return unsupported("a zero point per row or column of several matrices");
+  return unsupported("a zero point must have one element, or one per row of a or column of b");
 }
 
-// sums += factor * (b - zero point), for a row of b. Differences of bytes have 9 bits, and the
-// compiler has vector instructions for products of 16.
+// Computes sums += factor * (b - zero point) for a row of b. Differences of bytes have 9 bits, and
+// compilers vectorise products of 16-bit integers.
 template <class B>
 void add_row(int16_t factor, const B* b, std::span<const int16_t> b_zeros,
              std::span<int32_t> sums) {
@@ -200,7 +205,8 @@ void add_row(int16_t factor, const B* b, std::span<const int16_t> b_zeros,
   }
 }
 
-// Calls store(number of the element, sum of (a - zero point) * (b - zero point)).
+// Multiplies matrices of bytes, and calls store(index of the element, sum of (a - zero point) * (b
+// - zero point)).
 template <class A, class B, class Store>
 void multiply(const Call& call, const Product& product, std::array<size_t, 2> factors,
               std::array<size_t, 2> zero_points, Store&& store) {
@@ -228,7 +234,8 @@ void multiply(const Call& call, const Product& product, std::array<size_t, 2> fa
 }
 
 Status shape_of_matmul_integer(Inference& node) {
-  if (!kBytes.contains(node.in(1).type)) return invalid_argument("a factor is not of bytes");
+  if (!kBytes.contains(node.in(1).type))
+    return invalid_argument("both operands must be INT8 or UINT8");
   MILLRACE_ASSIGN_OR_RETURN(const Product product, product_of(node.in(0), node.in(1)));
   MILLRACE_RETURN_IF_ERROR(check_zero_point(node, 2, 0, product.rows));
   MILLRACE_RETURN_IF_ERROR(check_zero_point(node, 3, 1, product.columns));
@@ -246,20 +253,21 @@ Status matmul_integer(const Call& call) {
   });
 }
 
-// The sums as FLOAT32 times a scale, plus a bias: one of each, or one per column.
+// Inputs of MatMulIntegerToFloat: the sums become FLOAT32, times a scale, plus a bias. Scale and
+// bias have one element, or one per column.
 constexpr size_t kSumScale = 4, kSumBias = 5;
 
 Status check_per_column(const NodeView& node, size_t index, size_t columns) {
   const TensorView& parameter = node.in(index);
   const size_t count = parameter.elements();
   if (parameter.type == DataType::kFloat32 && (count == 1 || count == columns)) return {};
-  return invalid_argument(fmt::format("input {} is not one FLOAT32, or one per column", index));
+  return invalid_argument(fmt::format("input {} must be one FLOAT32, or one per column", index));
 }
 
 Status shape_of_matmul_integer_to_float(Inference& node) {
   MILLRACE_RETURN_IF_ERROR(shape_of_matmul_integer(node));
   MILLRACE_ASSIGN_OR_RETURN(const Product product, product_of(node.in(0), node.in(1)));
-  if (!node.has(kSumScale)) return invalid_argument("there is no scale");
+  if (!node.has(kSumScale)) return invalid_argument("the scale is missing");
   MILLRACE_RETURN_IF_ERROR(check_per_column(node, kSumScale, product.columns));
   if (node.has(kSumBias))
     MILLRACE_RETURN_IF_ERROR(check_per_column(node, kSumBias, product.columns));
@@ -285,7 +293,7 @@ constexpr size_t kA = 0, kAScale = 1, kAZero = 2, kB = 3, kBScale = 4, kBZero = 
 
 Status shape_of_qlinear_matmul(Inference& node) {
   if (!kBytes.contains(node.in(kB).type) || !kBytes.contains(node.in(kYZero).type))
-    return invalid_argument("a factor or the result is not of bytes");
+    return invalid_argument("operands and result must be INT8 or UINT8");
   MILLRACE_ASSIGN_OR_RETURN(const Product product, product_of(node.in(kA), node.in(kB)));
   MILLRACE_RETURN_IF_ERROR(check_zero_point(node, kAZero, kA, product.rows));
   MILLRACE_RETURN_IF_ERROR(check_zero_point(node, kBZero, kB, product.columns));
@@ -294,8 +302,10 @@ Status shape_of_qlinear_matmul(Inference& node) {
     return scale.type == DataType::kFloat32 && (scale.elements() == 1 || scale.elements() == each);
   };
   if (!fits(kAScale, product.rows) || !fits(kBScale, product.columns) || !fits(kYScale, 1))
-    return unsupported("a scale that is not FLOAT32, or per row or column of several matrices");
-  if (node.in(kYZero).elements() != 1) return unsupported("several zero points of the result");
+    return unsupported(
+        "a scale must be FLOAT32, with one element or one per row of a or column of b");
+  if (node.in(kYZero).elements() != 1)
+    return unsupported("the zero point of the result must have one element");
   node.set(0, node.in(kYZero).type, result_dims(product));
   return {};
 }

@@ -1,5 +1,4 @@
-// The mean and the largest element of each channel, of types that the graph's GlobalPool does not
-// take.
+// GlobalAveragePool and GlobalMaxPool for types that the GlobalPool of the graph does not support.
 #include <algorithm>
 
 #include "fallback/common_shapes.h"
@@ -20,7 +19,7 @@ Status shape_of_global_pool(Inference& node) {
   return {};
 }
 
-// y = f(elements of the channel).
+// Computes y = f(elements of the channel).
 template <class Function>
 Status pool(const Call& call, Function&& f) {
   const size_t size = element_count(call.in(0).dims.subspan(2));
@@ -45,7 +44,7 @@ Status largest(const Call& call) {
   return pool(call, [](auto elements) {
     auto most = elements[0];
     for (const auto element : elements)
-      if (element > most || element != element) most = element;  // NaN is the largest
+      if (element > most || element != element) most = element;  // NaN counts as the largest
     return most;
   });
 }

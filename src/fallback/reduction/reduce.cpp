@@ -1,6 +1,7 @@
-// Reductions over some of the dimensions, for the types that the graph's Reduce does not take, and
-// over none: a sum of nothing is 0, a product 1, and the largest element of nothing the smallest
-// there is.
+// The Reduce operators of the standard, for the types that the Reduce of the graph does not support
+// and for reductions without terms: an empty sum is 0, an empty product 1, and the maximum of no
+// elements the lowest value of the type. Each kind is a struct with a start value, a step and a
+// final step. Floating-point sums are computed in double; integers wrap around.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -15,7 +16,8 @@ namespace {
 
 constexpr size_t kAxes = 1;  // an operand, or the attribute of earlier operator sets
 
-// Requirement: the operand's elements are known.
+// Returns the axes that the attribute or the operand lists. Requirement: the elements of the
+// operand are known.
 Dims listed_axes(const NodeView& node) {
   if (const Dims* attribute = node.integers("axes")) return *attribute;
   Dims axes;
@@ -32,13 +34,13 @@ Result<std::vector<bool>> reduced_dims(const NodeView& node) {
   std::vector<bool> reduced(rank, axes.empty() && node.integer("noop_with_empty_axes") == 0);
   for (const int64_t axis : axes) {
     MILLRACE_ASSIGN_OR_RETURN(const size_t d, graph::normalise_axis(axis, rank));
-    if (reduced[d]) return invalid_argument("the axes name a dimension twice");
+    if (reduced[d]) return invalid_argument("the axes list a dimension twice");
     reduced[d] = true;
   }
   return reduced;
 }
 
-// The input's dimensions, 1 for those that are reduced.
+// Returns the dimensions of the input, with 1 for those that are reduced.
 Dims kept_dims(const NodeView& node, const std::vector<bool>& reduced) {
   Dims dims = to_dims(node.in(0).dims);
   for (size_t d = 0; d < dims.size(); ++d)
@@ -66,7 +68,7 @@ Result<BroadcastWalk<1>> walk_over_terms(const Call& call) {
   return BroadcastWalk<1>(call.in(0).dims, {std::span<const int64_t>(kept)});
 }
 
-// Calls visit(position in the input, position in the output) for all elements of the input.
+// Calls visit(index in the input, index in the output) for all elements of the input.
 template <class Visit>
 Status for_each_term(const Call& call, Visit&& visit) {
   MILLRACE_ASSIGN_OR_RETURN(const BroadcastWalk<1> walk, walk_over_terms(call));
@@ -85,7 +87,7 @@ T times(T a, T b) {
   return wrapping(a, b, [](auto x, auto y) { return x * y; });
 }
 
-// The type of the accumulator. Integers are summed up in their own type and wrap around.
+// The type of the accumulator. Integers are summed in their own type and wrap around.
 template <class T>
 using Exact = std::conditional_t<std::is_floating_point_v<T>, double, T>;
 
@@ -149,7 +151,7 @@ struct SumMagnitudes : SumTerms {
   }
 };
 
-// NaN wins, as in numpy.
+// If an element is NaN, so is the result, as in numpy.
 struct FindLargest : SumTerms {
   template <class T>
   using Total = T;
@@ -176,7 +178,7 @@ struct FindSmallest : FindLargest {
   }
 };
 
-// In double also for integers: the result is no whole number.
+// Computed in double for integers as well, since the root need not be an integer.
 struct Norm : SumTerms {
   template <class>
   using Total = double;
@@ -222,7 +224,7 @@ Status reduce(const Call& call) {
   });
 }
 
-// Reduces to the extreme value. The result for BOOLEANs is whether any or all are true.
+// Computes the maximum or minimum. For BOOLEANs this is whether any or all elements are true.
 template <class Kind>
 Status reduce_extreme(const Call& call) {
   if (call.in(0).type != DataType::kBoolean) return reduce<Kind>(call);
@@ -235,7 +237,7 @@ Status reduce_extreme(const Call& call) {
   });
 }
 
-// log(sum(exp(x))) without overflow.
+// Computes log(sum(exp(x))) without overflow, by subtracting the maximum.
 Status log_sum_exp(const Call& call) {
   return visit_element(call.in(0).type, [&](auto zero) -> Status {
     using T = decltype(zero);
@@ -245,7 +247,7 @@ Status log_sum_exp(const Call& call) {
     MILLRACE_RETURN_IF_ERROR(for_each_term(call, [&](size_t from, size_t to) {
       largest[to] = FindLargest::add(largest[to], static_cast<double>(x[from]));
     }));
-    // The distance of two infinities would be NaN.
+    // Infinite maxima are not subtracted: the difference of two infinities would be NaN.
     for (double& value : largest)
       if (std::isinf(value)) value = 0;
     MILLRACE_RETURN_IF_ERROR(for_each_term(call, [&](size_t from, size_t to) {

@@ -1,4 +1,5 @@
-// Softmax and LogSoftmax of types that the graph's Softmax does not take.
+// Softmax and LogSoftmax for types that the Softmax of the graph does not support. Exponentials and
+// sums are computed in double, after subtracting the maximum.
 #include <algorithm>
 #include <cmath>
 
@@ -16,8 +17,8 @@ Status shape_of_softmax(Inference& node) {
   return same_as_first(node);
 }
 
-// Calls store(element, its distance from the largest of its line, sum of the exponentials of all
-// these distances) for all elements of a line.
+// Calls store(offset of the element, its difference from the maximum, sum of the exponentials of
+// all differences) for all elements of a line.
 template <class T, class Store>
 void for_each_of_line(const T* line, const AxisSplit& split, Store&& store) {
   double largest = line[0], sum = 0;

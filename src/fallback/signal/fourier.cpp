@@ -10,7 +10,7 @@ namespace {
 
 using Complex = std::complex<double>;
 
-// exp(i * pi * numerator / denominator)
+// Returns exp(i * pi * numerator / denominator).
 Complex unit(double numerator, double denominator) {
   return std::polar(1.0, std::numbers::pi * numerator / denominator);
 }
@@ -24,7 +24,8 @@ void reverse_bits(std::vector<Complex>& signal) {
   }
 }
 
-// Without division. Requirement: the size is a power of two.
+// Iterative radix-2 FFT, in place and without division by the size. Requirement: the size is a
+// power of two.
 void transform(std::vector<Complex>& signal, bool inverse) {
   reverse_bits(signal);
   for (size_t half = 1; half < signal.size(); half *= 2) {
@@ -50,7 +51,8 @@ FourierTransform::FourierTransform(size_t size, bool inverse) : inverse_(inverse
   chirp_.resize(size);
   filter_.resize(std::bit_ceil(2 * size));
   for (size_t k = 0; k < size; ++k) {
-    // The square modulo the period of the function keeps the angle small, and so exact.
+    // Reducing the square modulo the period of the exponential keeps the angle small, and therefore
+    // accurate.
     const auto square = static_cast<double>(k * k % (2 * size));
     chirp_[k] = unit(inverse ? square : -square, static_cast<double>(size));
     filter_[k] = std::conj(chirp_[k]);

@@ -1,4 +1,5 @@
-// The discrete Fourier transform of any length.
+// The discrete Fourier transform (DFT) of any length in O(n log n), in double: radix-2 FFT (Cooley
+// and Tukey) for powers of two, Bluestein's algorithm for all other lengths.
 #pragma once
 
 #include <complex>
@@ -6,19 +7,20 @@
 
 namespace millrace::fallback {
 
-// For one length and direction; may be used for any number of signals, by one thread at a time.
+// A transform of one length and direction, for any number of signals. For one thread at a time.
 class FourierTransform {
  public:
-  // Requirement: size >= 1. The inverse divides by the size.
+  // Precomputes tables for the length. The inverse transform divides by the length. Requirement:
+  // size >= 1.
   FourierTransform(size_t size, bool inverse);
 
-  // In place. Requirement: signal.size() is the size.
+  // Transforms a signal in place. Requirement: signal.size() is the length.
   void run(std::vector<std::complex<double>>& signal);
 
  private:
   bool inverse_;
-  // If the size is not a power of two, the transform is a convolution with a chirp (Bluestein's
-  // algorithm), computed by transforms whose size is a power of two.
+  // If the length is not a power of two, the transform is a convolution with a chirp (Bluestein's
+  // algorithm), computed by transforms whose length is a power of two.
   std::vector<std::complex<double>> chirp_, filter_, work_;
 };
 

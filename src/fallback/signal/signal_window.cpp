@@ -1,4 +1,5 @@
-// The factors that signals are multiplied with: window functions, and the weights of mel bands.
+// Window functions of signal processing (BlackmanWindow, HammingWindow, HannWindow) and
+// MelWeightMatrix, the triangular filters of mel bands. Elements are computed in double.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +14,8 @@
 namespace millrace::fallback {
 namespace {
 
-// Sizes are numbers that a model claims; no signal is longer, and no ear has more bands.
+// Limits for sizes, which are elements of operands: above any real length of a window or number of
+// bands.
 constexpr int64_t kMaxSize = int64_t{1} << 24, kMaxBands = int64_t{1} << 16;
 
 Result<int64_t> known_size(const Inference& node, size_t index, int64_t least,
@@ -31,7 +33,7 @@ Status shape_of_window(Inference& node) {
   return {};
 }
 
-// Fills the output with elements that are computed in double.
+// Fills the output with f(i), which is computed in double.
 template <class Function>
 Status fill(const Call& call, Function&& f) {
   return visit_element(call.out(0).type, [&](auto zero) -> Status {
@@ -41,10 +43,10 @@ Status fill(const Call& call, Function&& f) {
   });
 }
 
-// A sum of cosines: a0 + a1 * cos(x) + a2 * cos(2x), for x from 0 to 2 pi.
+// A generalised cosine window: a0 + a1 * cos(x) + a2 * cos(2x), for x from 0 to 2 pi.
 Status cosine_window(const Call& call, std::array<double, 3> factors) {
   const auto size = static_cast<double>(call.out(0).elements());
-  // A periodic window leaves out the last element, which the next period begins with.
+  // A periodic window omits the last element, with which the next period begins.
   const double period = call.integer("periodic", 1) != 0 ? size : size - 1;
   return fill(call, [&](size_t i) {
     const double x =
@@ -67,7 +69,7 @@ constexpr size_t kBands = 0, kLength = 1, kRate = 2, kLowest = 3, kHighest = 4;
 
 Result<double> known_frequency(const Inference& node, size_t index) {
   if (!kReals.contains(node.in(index).type) || node.in(index).elements() != 1)
-    return invalid_argument(fmt::format("input {} is not one frequency", index));
+    return invalid_argument(fmt::format("input {} must be one floating-point frequency", index));
   MILLRACE_RETURN_IF_ERROR(node.require_elements(index));
   return reals_of(node.in(index))[0];
 }
@@ -79,7 +81,7 @@ double to_hertz(double mel) {
   return 700 * (std::pow(10, mel / 2595) - 1);
 }
 
-// The bins of the spectrum at which bands begin, are highest and end: band i has edges i to i + 2.
+// Returns the bins of the spectrum at which bands begin, peak and end. Band i has edges i to i + 2.
 Result<std::vector<int64_t>> edges_of(const NodeView& node) {
   const int64_t bands = integers_of(node.in(kBands))[0], length = integers_of(node.in(kLength))[0];
   const auto rate = static_cast<double>(integers_of(node.in(kRate))[0]);
@@ -90,10 +92,10 @@ Result<std::vector<int64_t>> edges_of(const NodeView& node) {
   for (int64_t i = 0; i < bands + 2; ++i) {
     const double hertz = to_hertz(static_cast<double>(i) * step + low);
     const double bin = std::floor(static_cast<double>(length + 1) * hertz / rate);
-    // A comparison that NaN fails.
+    // Written so that NaN is refused.
     if (!(bin >= 0 && bin <= static_cast<double>(length / 2)))
-      return invalid_argument(
-          fmt::format("a band reaches {} Hz, which a spectrum of {} Hz has not", hertz, rate));
+      return invalid_argument(fmt::format(
+          "a band edge of {} Hz is outside the spectrum at a sample rate of {} Hz", hertz, rate));
     edges.push_back(static_cast<int64_t>(bin));
   }
   return edges;
@@ -112,7 +114,7 @@ Status shape_of_mel_weights(Inference& node) {
   return {};
 }
 
-// The weight of a bin in the band between three edges: a triangle.
+// Returns the weight of a bin in the triangular band between three edges.
 double weight_of(int64_t bin, int64_t begin, int64_t top, int64_t end) {
   if (bin == top) return 1;
   if (bin > begin && bin < top)

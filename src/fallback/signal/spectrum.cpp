@@ -1,4 +1,5 @@
-// DFT and STFT: spectra of signals whose last dimension is a real number, or a complex one.
+// DFT and STFT: spectra of real or complex signals, whose last dimension has size 1 or 2 (real and
+// imaginary part). Transforms are computed in double (fourier.h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,13 +16,14 @@ namespace {
 
 using Complex = std::complex<double>;
 
-// A transform longer than this is refused: it would take memory that no signal has asked for.
+// The longest transform. A length is a mere number in a model, and a longer one would take far more
+// memory than the signal.
 constexpr int64_t kMaxLength = int64_t{1} << 24;
 
 Status check_signal(const TensorView& x, size_t least_rank) {
   if (x.rank() >= least_rank && (x.dims.back() == 1 || x.dims.back() == 2)) return {};
   return invalid_argument(fmt::format(
-      "its input {} does not end in a dimension of 1, for real numbers, or 2, for complex ones",
+      "the last dimension of its input {} must be 1, for a real signal, or 2, for a complex one",
       graph::to_string(to_dims(x.dims))));
 }
 
@@ -34,7 +36,8 @@ Result<size_t> dft_axis(const NodeView& node) {
   const size_t rank = node.in(0).rank();
   const int64_t stated = node.has(2) ? integers_of(node.in(2))[0] : node.integer("axis", -2);
   MILLRACE_ASSIGN_OR_RETURN(const size_t axis, graph::normalise_axis(stated, rank));
-  if (axis + 1 == rank) return invalid_argument("the axis is that of real and imaginary parts");
+  if (axis + 1 == rank)
+    return invalid_argument("the axis is the dimension of real and imaginary parts");
   return axis;
 }
 
@@ -48,17 +51,16 @@ Status shape_of_dft(Inference& node) {
     MILLRACE_ASSIGN_OR_RETURN(dims[axis], node.known_integer(1));
   }
   if (dims[axis] < 1 || dims[axis] > kMaxLength)
-    return invalid_argument(fmt::format("there is no transform of length {}", dims[axis]));
+    return invalid_argument(fmt::format("a transform of length {} is not supported", dims[axis]));
   const bool onesided = node.integer("onesided") != 0;
-  if (onesided && x.dims.back() == 2)
-    return invalid_argument("the spectrum of a complex signal has two sides");
+  if (onesided && x.dims.back() == 2) return invalid_argument("onesided requires a real signal");
   dims[axis] = bins_of(dims[axis], onesided);
   dims.back() = 2;
   node.set(0, x.type, std::move(dims));
   return {};
 }
 
-// The signal's element, a real number where it has no imaginary parts.
+// Returns an element of the signal; its imaginary part is 0 for a real signal.
 template <class T>
 Complex complex_at(std::span<const T> signal, size_t parts, size_t element) {
   return {static_cast<double>(signal[element * parts]),
@@ -71,7 +73,7 @@ void store_complex(std::span<T> to, size_t element, const Complex& value) {
   to[2 * element + 1] = static_cast<T>(value.imag());
 }
 
-// Signals are cut, or filled with zeros, to the length of the transform.
+// Signals are truncated, or padded with zeros, to the length of the transform.
 Status dft(const Call& call) {
   const TensorView& x = call.in(0);
   MILLRACE_ASSIGN_OR_RETURN(const size_t axis, dft_axis(call));
@@ -109,10 +111,10 @@ Result<Frames> frames_of(const NodeView& node) {
   const int64_t length =
       node.has(kLength) ? integers_of(node.in(kLength))[0] : node.in(kWindow).dims[0];
   if (windowed && length != node.in(kWindow).dims[0])
-    return invalid_argument("the window is not of frame_length");
+    return invalid_argument("the length of the window must be frame_length");
   if (step < 1 || length < 1 || length > node.in(kSignal).dims[1])
     return invalid_argument(
-        fmt::format("there are no frames of {} elements, {} apart, in a signal "
+        fmt::format("frames of {} elements, {} apart, do not fit a signal "
                     "of {}",
                     length, step, node.in(kSignal).dims[1]));
   return Frames{static_cast<size_t>(step), static_cast<size_t>(length)};
@@ -122,17 +124,17 @@ Status shape_of_stft(Inference& node) {
   const TensorView& x = node.in(kSignal);
   if (x.rank() == 3) MILLRACE_RETURN_IF_ERROR(check_signal(x, 3));
   if (x.rank() != 2 && x.rank() != 3)
-    return invalid_argument("its input is not [batch, length, 1 or 2]");
+    return invalid_argument("its input must be [batch, length, 1 or 2]");
   MILLRACE_RETURN_IF_ERROR(node.known_integer(kStep).status());
   if (node.has(kLength)) MILLRACE_RETURN_IF_ERROR(node.known_integer(kLength).status());
   if (node.has(kWindow) && (node.in(kWindow).rank() != 1 || node.in(kWindow).type != x.type))
-    return invalid_argument("the window is not a vector of the signal's type");
+    return invalid_argument("the window must have rank 1 and the type of the signal");
   MILLRACE_ASSIGN_OR_RETURN(const Frames frames, frames_of(node));
   const auto length = static_cast<int64_t>(frames.length);
   const int64_t count = (x.dims[1] - length) / static_cast<int64_t>(frames.step) + 1;
   const bool onesided = node.integer("onesided", 1) != 0;
   if (onesided && x.rank() == 3 && x.dims[2] == 2)
-    return invalid_argument("the spectrum of a complex signal has two sides");
+    return invalid_argument("onesided requires a real signal");
   node.set(0, x.type, {x.dims[0], count, bins_of(length, onesided), 2});
   return {};
 }

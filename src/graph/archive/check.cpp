@@ -1,3 +1,7 @@
+// Checks a decoded model from the outside in: names and scales of the inputs and outputs, both
+// views of each against the value of the graph, and the partitions. Views are not trusted: each is
+// described again from the graph, and the result must equal what the archive states. The checks of
+// the memory plan are in check_plan.cpp, those of models with a network in check_dynamic.cpp.
 #include "graph/archive/check.h"
 
 #include <fmt/format.h>
@@ -19,7 +23,7 @@ namespace {
 
 constexpr uint32_t kMaxBatchSize = 65536;
 
-// The shape with the 32-bit dimensions of a TensorDesc; nothing where a dimension does not fit.
+// Converts a shape to the 32-bit dimensions of a TensorDesc; nothing if a dimension does not fit.
 std::optional<std::vector<uint32_t>> narrow(const Dims& shape) {
   std::vector<uint32_t> narrowed;
   for (const int64_t dim : shape) {
@@ -37,8 +41,8 @@ Status check_cpu_view(const tensor::TensorDesc& cpu, const Value& value) {
       fmt::format("its CPU view is not that of the graph's value '{}'", value.name));
 }
 
-// An HW view must be the one that follows from the CPU view, the layout and, of a GENERIC one, the
-// order; any other is refused.
+// An HW view must equal the description that follows from the CPU view, the type, the layout and,
+// for GENERIC, the order.
 Status check_hw_view(const tensor::TensorDesc& hw, const tensor::TensorDesc& cpu) {
   const auto expected = hw.layout == tensor::Layout::kGeneric
                             ? tensor::permuted_view(cpu, hw.type, hw.order)
@@ -48,30 +52,32 @@ Status check_hw_view(const tensor::TensorDesc& hw, const tensor::TensorDesc& cpu
   return corrupt_data("its HW view does not follow from its CPU view");
 }
 
-// An HW view that is requantised must be in the vendor's form, and the graph must quantise its
-// tensor in another form.
+// A requantised HW view must be in the vendor's form, and the graph must quantise the tensor in a
+// different form.
 Status check_requantised(const Boundary& boundary, const std::optional<BoundaryQuantisation>& own) {
   if (!boundary.hw || !own)
     return corrupt_data("its HW view is requantised, but the graph does not quantise it");
   const BoundaryQuantisation view{boundary.hw->type, boundary.quant};
   if (!is_vendor_form(view))
     return corrupt_data(
-        fmt::format("its HW view is requantised, but {} with scale {} and zero point {}: that must "
-                    "be INT8 with a power of two from 2^{} to 2^{} and 0, rounded to nearest even",
+        fmt::format("its HW view is requantised to {} with scale {} and zero point {}; it must be "
+                    "INT8 with a scale from 2^{} to 2^{} and zero point 0, rounded to nearest even",
                     to_string(view.type), view.parameters.scale, view.parameters.zero_point,
                     kLeastVendorExponent, kGreatestVendorExponent));
-  if (view == own) return corrupt_data("its HW view is requantised to what it is already");
+  if (view == own)
+    return corrupt_data("its HW view is requantised to the form of the graph itself");
   return {};
 }
 
-// Integers as the HW view of a FLOAT32 tensor must be those that the graph makes of it.
+// An HW view of integers for a FLOAT32 tensor must have the type, scale and zero point with which
+// the graph quantises that tensor.
 Status check_quantisation(const Boundary& boundary,
                           const std::optional<BoundaryQuantisation>& expected) {
   if (boundary.requantised) return check_requantised(boundary, expected);
   const tensor::DataType type = boundary.hw->type;
   if (boundary.cpu.type != tensor::DataType::kFloat32 || tensor::is_floating(type)) return {};
   if (BoundaryQuantisation{type, boundary.quant} == expected) return {};
-  return corrupt_data("its HW view does not hold what the graph quantises");
+  return corrupt_data("its HW view differs in type or scale from what the graph quantises");
 }
 
 Status check_boundary(const Boundary& boundary, const Graph& graph,
@@ -83,11 +89,12 @@ Status check_boundary(const Boundary& boundary, const Graph& graph,
   return check_quantisation(boundary, quantisation);
 }
 
-// Checks what needs no knowledge of the graph: the number of boundaries, their names and scales.
+// Checks what does not depend on the graph: the number of inputs or outputs, their names and
+// scales.
 Status check_names(const std::vector<Boundary>& boundaries, const char* side) {
   if (boundaries.size() > kMaxBoundaries) {
     return corrupt_data(
-        fmt::format("{} {}s; at most {} are possible", boundaries.size(), side, kMaxBoundaries));
+        fmt::format("{} {}s; at most {} are supported", boundaries.size(), side, kMaxBoundaries));
   }
   std::unordered_set<std::string_view> names;
   for (const Boundary& boundary : boundaries) {
@@ -115,7 +122,8 @@ Status check_side(const std::vector<Boundary>& boundaries, const Graph& graph, c
   return {};
 }
 
-// Requirement: the boundaries name values of the graph.
+// No partition off the NPU may read an input, or make an output, that has an HW view.
+// Requirement: the inputs and outputs name values of the graph.
 Status check_views_off_npu(const CompiledModel& model) {
   const CpuValues on_cpu = values_on_cpu(model.graph, model.partitions);
   for (const Boundary& input : model.inputs) {
@@ -131,9 +139,10 @@ Status check_views_off_npu(const CompiledModel& model) {
   return {};
 }
 
+// The partitions must be contiguous, not empty, and cover all nodes in order.
 Status check_coverage(const CompiledModel& model) {
   if (model.partitions.size() > kMaxPartitions) {
-    return corrupt_data(fmt::format("{} partitions; at most {} are possible",
+    return corrupt_data(fmt::format("{} partitions; at most {} are supported",
                                     model.partitions.size(), kMaxPartitions));
   }
   size_t next = 0;
@@ -152,6 +161,7 @@ Status check_coverage(const CompiledModel& model) {
       fmt::format("the partitions cover {} of {} nodes", next, model.graph.nodes.size()));
 }
 
+// Collective partitions must have only collectives, and all other partitions none.
 // Requirement: check_coverage() is OK.
 Status check_collectives(const CompiledModel& model) {
   for (const Partition& partition : model.partitions) {
@@ -185,7 +195,7 @@ Status check_model(const CompiledModel& model) {
         fmt::format("batch size {} is not from 1 to {}", model.batch_size, kMaxBatchSize));
   }
   if (model.network) return check_dynamic(model);
-  if (!model.profiles.empty()) return corrupt_data("profiles, but no network");
+  if (!model.profiles.empty()) return corrupt_data("it has shape profiles, but no network");
   if (Status status = validate(model.graph); !status.ok()) return corrupt_data(status.message());
   MILLRACE_RETURN_IF_ERROR(check_boundaries(model));
   MILLRACE_RETURN_IF_ERROR(check_partitions(model));

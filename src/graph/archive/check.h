@@ -1,5 +1,6 @@
-// The requirements of a CompiledModel beyond a valid graph. Devices and faces rely on them without
-// checking again. Private to the archive codec.
+// The requirements of a CompiledModel beyond those of a valid graph. Devices and faces rely on them
+// without checking again. All checks return kCorruptData with the reason, and are thread-safe.
+// Private to the archive codec.
 #pragma once
 
 #include "base/status.h"
@@ -7,26 +8,27 @@
 
 namespace millrace::graph {
 
-// Names, unique on each side, and scales of the boundary tensors.
+// Checks the number of inputs and outputs, their names (not empty, unique among inputs and among
+// outputs) and the scales of their HW views.
 Status check_boundary_names(const CompiledModel& model);
 
-// Names, scales, and both views of every boundary tensor against the graph's values.
+// Checks names, scales, and both views of every input and output against the values of the graph.
 // Requirement: the graph is valid.
 Status check_boundaries(const CompiledModel& model);
 
-// The partitions follow one another and cover all nodes; those of collectives have all collectives
-// and nothing else; no boundary off the NPU has an HW view. Requirement: check_boundaries() and
-// graph::validate() are OK.
+// Checks that the partitions are contiguous and cover all nodes; that collective partitions hold
+// all collectives and nothing else; and that no input or output of a partition off the NPU has an
+// HW view. Requirement: check_boundaries() and graph::validate() are OK.
 Status check_partitions(const CompiledModel& model);
 
-// Every planned range lies in the arena and is large enough for its value, and no two values share
-// memory while both are in use, except where an operator writes its result over an operand.
-// Requirement: the graph is valid.
+// Checks that every planned range lies in the arena and is large enough for its value, and that no
+// two values share memory while both are live, except where an operator overwrites an operand with
+// its result. Requirement: the graph is valid.
 Status check_plan(const CompiledModel& model);
 
-// Everything of a model with a network: the network itself, boundaries that are those of the
-// network with dimensions that may be open, and nothing of what models with a graph have.
-// Requirement: `model.network` is not null.
+// Checks a model with a network: the network itself; that inputs and outputs match its
+// declarations, with dimensions that may be open; the shape profiles; and that all parts of a model
+// with a graph are empty. Requirement: `model.network` is not null.
 Status check_dynamic(const CompiledModel& model);
 
 }  // namespace millrace::graph

@@ -1,3 +1,7 @@
+// check_dynamic(): a model with a network has open shapes, so it has neither a graph nor HW views.
+// Its inputs and outputs must agree in order, name and type with the declarations of the network.
+// The dimensions of inputs must agree, too, except that a dimension which the network leaves open
+// may be fixed. Each shape profile must fit all inputs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,16 +20,15 @@ namespace {
 Status check_static_parts(const CompiledModel& model) {
   const bool empty = model.graph.values.empty() && model.graph.nodes.empty() &&
                      model.partitions.empty() && model.plan.empty() && model.arena_bytes == 0;
-  return empty ? Status() : corrupt_data("a network and a graph; a model has one of them");
+  return empty ? Status() : corrupt_data("it has both a network and a graph");
 }
 
-// Type, layout and order must be those that follow from the type and the dimensions, which may be
-// open.
+// The CPU view must be the one that follows from the type and the dimensions, which may be open.
 Status check_view(const Boundary& boundary) {
   const tensor::TensorDesc& cpu = boundary.cpu;
   if (boundary.hw || boundary.requantised)
-    return corrupt_data("an HW view, which needs static dimensions");
-  if (boundary.value != kNoValue) return corrupt_data("a value of a graph that does not exist");
+    return corrupt_data("it has an HW view, which requires static dimensions");
+  if (boundary.value != kNoValue) return corrupt_data("it refers to a value of a graph");
   if (tensor::size_of(cpu.type) == 0) return corrupt_data("no known type");
   Dims fixed;
   for (const uint32_t dim : cpu.shape) fixed.push_back(dim == kOpenDimension ? 1 : dim);
@@ -36,16 +39,16 @@ Status check_view(const Boundary& boundary) {
 
 Status check_openness(const Boundary& boundary) {
   const bool some = std::ranges::count(boundary.cpu.shape, kOpenDimension) > 0;
-  // A boundary without dimensions is a scalar or of any rank.
+  // Without dimensions, an open input or output has any rank; otherwise it is a scalar.
   if (boundary.open == some || boundary.cpu.shape.empty()) return {};
-  return corrupt_data(some ? "open dimensions, but it is not open"
-                           : "it is open, but none of its dimensions is");
+  return corrupt_data(some ? "it has open dimensions, but is not marked as open"
+                           : "it is marked as open, but none of its dimensions is");
 }
 
-// Compares an input with its declaration, whose open dimensions may be fixed for this model.
+// Compares name and type with the declaration, which may leave the type open.
 Status check_declared(const Boundary& boundary, const network::Input& declared) {
   if (boundary.cpu.name != declared.name) {
-    return corrupt_data(fmt::format("the network has '{}' there", declared.name));
+    return corrupt_data(fmt::format("the network declares '{}' there", declared.name));
   }
   if (declared.type != tensor::DataType::kUnknown && declared.type != boundary.cpu.type) {
     return corrupt_data(fmt::format("the network declares it as {}, not {}",
@@ -55,6 +58,8 @@ Status check_declared(const Boundary& boundary, const network::Input& declared) 
   return {};
 }
 
+// Compares the shape of an input with its declaration. An open dimension of the declaration may be
+// fixed in the model, but not the other way round.
 Status check_declared_shape(const Boundary& boundary, const network::Input& declared) {
   const std::vector<uint32_t>& shape = boundary.cpu.shape;
   if (!declared.has_shape) return {};
@@ -77,7 +82,7 @@ Status check_side(const std::vector<Boundary>& boundaries,
                   const std::vector<network::Input>& declared, const char* side) {
   if (boundaries.size() != declared.size()) {
     return corrupt_data(
-        fmt::format("{} {}s, but {} of the network", boundaries.size(), side, declared.size()));
+        fmt::format("{} {}s, but the network has {}", boundaries.size(), side, declared.size()));
   }
   for (size_t i = 0; i < boundaries.size(); ++i) {
     if (Status status = check_boundary(boundaries[i], declared[i]); !status.ok()) {
@@ -96,6 +101,7 @@ Status check_input_shapes(const CompiledModel& model) {
   return {};
 }
 
+// Whether `shape` is complete and fits the input. An open input without dimensions takes any shape.
 bool can_have(const Boundary& input, const std::vector<uint32_t>& shape) {
   if (shape.size() > TensorShape::kMaxRank) return false;
   const TensorShape stated = tensor::shape_of(shape);
@@ -106,7 +112,7 @@ bool can_have(const Boundary& input, const std::vector<uint32_t>& shape) {
 Status check_profile(const ShapeProfile& profile, const CompiledModel& model) {
   if (profile.shapes.size() != model.inputs.size()) {
     return corrupt_data(
-        fmt::format("{} shapes, but {} inputs", profile.shapes.size(), model.inputs.size()));
+        fmt::format("{} shapes for {} inputs", profile.shapes.size(), model.inputs.size()));
   }
   for (size_t i = 0; i < model.inputs.size(); ++i) {
     if (can_have(model.inputs[i], profile.shapes[i])) continue;

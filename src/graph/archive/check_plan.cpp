@@ -1,3 +1,7 @@
+// check_plan(): replays the steps of the graph on the arena. Values become live when they are made
+// and dead after the last step that reads them; a map of the live ranges, sorted by offset, finds
+// overlaps in O(log n) per value. A step that may run in place (graph/in_place.h) frees its operand
+// before its output is placed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,8 +16,8 @@
 namespace millrace::graph {
 namespace {
 
-// The least number of bytes that the value takes, dense, where it is made in this precision: one of
-// BF16 or FP16 may keep floating values in two bytes.
+// The least number of bytes that the value takes as a dense tensor if the node that makes it
+// computes in this precision: with BF16 or FP16, floating-point elements may take two bytes.
 uint64_t least_bytes(const Value& value, Precision precision) {
   size_t size = tensor::size_of(value.type);
   if (tensor::fits_float32(value.type))
@@ -43,12 +47,12 @@ Status check_range(const CompiledModel& model, const PlannedValue& range, Precis
   }
   const uint64_t least = least_bytes(value, precision);
   if (range.bytes < least) {
-    return corrupt_data(fmt::format("{} bytes, but it needs {}", range.bytes, least));
+    return corrupt_data(fmt::format("{} bytes, but the value needs {}", range.bytes, least));
   }
   return {};
 }
 
-// Follows the values through the steps of the graph and records which ranges are in use.
+// Simulates the steps of the graph and records which ranges are live.
 class ArenaWalk {
  public:
   explicit ArenaWalk(const CompiledModel& model)
@@ -99,8 +103,8 @@ class ArenaWalk {
     return {};
   }
 
-  // An operand that is not needed after this step may give its memory to the output, where the
-  // operator allows it.
+  // Frees the operand that the step may overwrite, if the plan gives it the offset of the output
+  // and no later step reads it.
   void release_overwritten(const Node& node, size_t step) {
     const auto operand = in_place_.of(node);
     if (!operand) return;
@@ -111,6 +115,7 @@ class ArenaWalk {
     }
   }
 
+  // Marks the range of a value as live; fails if it overlaps a live range.
   Status occupy(ValueId id) {
     const PlannedValue* range = ranges_[id];
     if (range == nullptr || range->bytes == 0) return {};
@@ -149,15 +154,15 @@ class ArenaWalk {
 
 Status check_plan(const CompiledModel& model) {
   if (model.arena_bytes > kMaxArenaBytes) {
-    return corrupt_data(fmt::format("memory plan: an arena of {} bytes; at most {} are possible",
+    return corrupt_data(fmt::format("memory plan: an arena of {} bytes; at most {} are supported",
                                     model.arena_bytes, kMaxArenaBytes));
   }
   ArenaWalk walk(model);
   const std::vector<Precision> precisions = value_precisions(model);
   for (const PlannedValue& range : model.plan) {
     if (range.value >= model.graph.values.size()) {
-      return corrupt_data(
-          fmt::format("memory plan: value id {} of {}", range.value, model.graph.values.size()));
+      return corrupt_data(fmt::format("memory plan: value id {}, but the graph has {} values",
+                                      range.value, model.graph.values.size()));
     }
     Status status = check_range(model, range, precisions[range.value]);
     if (status.ok()) status = walk.add_range(range);

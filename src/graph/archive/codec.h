@@ -1,4 +1,6 @@
-// Converts between CompiledModel and archive: encode for the compiler, decode for the runtime.
+// The codec between CompiledModel and the .rai archive (a FlatBuffer and segments of constants,
+// docs/rai-format.md): the compiler encodes, the runtime decodes. Archives are untrusted input:
+// decoding checks everything that later layers rely on. All functions are thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -12,35 +14,37 @@
 
 namespace millrace::graph {
 
-// Limit of the memory plan: more than any machine can give to one context.
+// The largest arena of a memory plan: more than any machine can give to one context.
 inline constexpr uint64_t kMaxArenaBytes = uint64_t{1} << 40;
 
-// Limits the inputs, and also the outputs: callers and planners search them linearly, which costs
-// no noticeable time up to this number.
+// The largest number of inputs, and of outputs. Callers and planners search them linearly, which
+// takes no noticeable time up to this number.
 inline constexpr size_t kMaxBoundaries = 4096;
 
-// The model's constants become segments, referenced, not copied: `model` must outlive the result.
-// Requirements: `model.inputs` and `model.outputs` list the graph's inputs and outputs in order
-// (the archive holds them once), and names are UTF-8. The same model gives the same bytes.
+// Encodes a model. Its constants become segments, which are referenced and not copied: `model` must
+// outlive the result. Equal models give equal bytes.
+// Requirements: `model.inputs` and `model.outputs` list the inputs and outputs of the graph in
+// order (the archive holds them once), and names are UTF-8.
 model::ArchiveContent encode(const CompiledModel& model);
 
-// Decodes and checks everything: enumerators, ids, names, shapes (each node's output against its
-// shape function), constants (segment lengths against shapes), boundaries (both views against the
-// graph's values), partitions, memory plan (no overlap of live values, nothing beyond the arena).
-// Constants point into the archive and keep it alive. The checksums of all constants are compared,
-// which reads them. kCorruptData says where, without the archive's path. Time and memory stay in
-// proportion to the size of the archive, whatever it contains.
+// Decodes an archive and checks all of it: enumerators, ids, names, shapes (the output of each node
+// against its shape function), constants (segment lengths against shapes, and checksums, which
+// reads all of them), inputs and outputs (both views against the values of the graph), partitions,
+// and the memory plan (no overlap of live values, nothing outside the arena). The constants of the
+// result point into the archive and keep it alive. kCorruptData says where, without the path of the
+// archive. Time and memory are proportional to the size of the archive, whatever it contains.
 Result<CompiledModel> decode(const std::shared_ptr<const model::Archive>& archive);
 
-// Checks a model as decode() does after reading it: kCorruptData says what is wrong. The compiler
-// calls it, too, so that every model that it accepts can be loaded.
+// Checks a model as decode() does after reading it; kCorruptData says what is wrong. The compiler
+// calls it as well, so that every model that it accepts can be loaded.
 Status check_model(const CompiledModel& model);
 
-// decode() in two parts, for callers that do something else while the checksums are compared. Like
-// all decoded models, one that has not been verified is safe to use, whatever its constants hold;
-// nothing that is computed from them may be given away before the verification.
+// The two parts of decode(), for callers that do other work while the checksums are compared.
+// decode_unverified() does everything but the checksums. Its result is safe to use, whatever the
+// constants hold; but nothing that is computed from them may reach the caller before
+// verify_constants() has succeeded.
 Result<CompiledModel> decode_unverified(const std::shared_ptr<const model::Archive>& archive);
-// Compares the checksums of all constants that the archive holds. Thread-safe.
+// Compares the checksums of all segments of constants. kCorruptData if one differs.
 Status verify_constants(const model::Archive& archive);
 
 }  // namespace millrace::graph

@@ -18,12 +18,13 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kModelInput = "model_input";
 constexpr const char* kModelOutput = "model_output";
 
-// A tensor that leaves one part, or the caller, for another.
+// A value that one part, or the caller, makes and another part, or the caller, reads.
 struct Edge {
   ValueId value;
   std::string from, to;
 };
 
+// The parts (partitions) of a model by name, and the values that pass between them.
 class Parts {
  public:
   explicit Parts(const CompiledModel& model)

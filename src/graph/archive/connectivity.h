@@ -1,5 +1,6 @@
-// Describes in JSON, beside the archive's directory form, how the parts of a model with CPU
-// partitions are connected. It is for human readers and tools: no reader of an archive looks at it.
+// Describes in JSON, beside the directory form of an archive, how the partitions of a model that
+// does not run on the NPU alone are connected. It is for people and tools: Millrace does not read
+// it. Thread-safe.
 #pragma once
 
 #include <vector>
@@ -9,9 +10,9 @@
 
 namespace millrace::graph {
 
-// connectivity_metadata.json (the order in which the parts run, and every tensor that goes from one
-// to another) and one subgraph.json per part; nothing for a model without CPU partitions.
-// Requirement: decode() would accept the model.
+// Returns connectivity_metadata.json (the order in which the parts run, and every tensor that
+// passes from one part to another) and one subgraph.json per part; nothing if all partitions run on
+// the NPU. Requirement: decode() would accept the model.
 std::vector<model::SideFile> describe_parts(const CompiledModel& model);
 
 }  // namespace millrace::graph

@@ -1,3 +1,6 @@
+// Decodes the tables of the archive one after another into a CompiledModel. Every read goes through
+// StructureReader, which limits the total size and keeps the first failure; the result is then
+// checked by check_model(). Errors name the item in which they occurred.
 #include <fmt/format.h>
 
 #include <utility>
@@ -138,7 +141,7 @@ class Decoder {
     return reader_.status();
   }
 
-  // The reader's status after the last of `items` was read.
+  // Returns the status of the reader, with the last of `items` as context.
   template <class Item>
   Status in_item(const char* kind, const std::vector<Item>& items) const {
     if (reader_.status().ok()) return {};
@@ -168,7 +171,7 @@ Status verify_constants(const model::Archive& archive) {
 
 Result<CompiledModel> decode(const std::shared_ptr<const model::Archive>& archive) {
   MILLRACE_ASSIGN_OR_RETURN(CompiledModel model, decode_unverified(archive));
-  // Last, because it reads all weights.
+  // Checksums are compared last, since that reads all weights.
   MILLRACE_RETURN_IF_ERROR(verify_constants(*archive));
   return model;
 }

@@ -13,6 +13,7 @@ namespace {
 template <class Table>
 using Tables = flatbuffers::Vector<flatbuffers::Offset<Table>>;
 
+// Decodes a network and, recursively, the subgraphs in its attributes, up to kMaxSubgraphDepth.
 class Decoder {
  public:
   Decoder(graph::StructureReader& reader, graph::ValueReader& values)

@@ -1,4 +1,5 @@
-// Decodes networks from tables of the archive schema. Private to the archive codec.
+// Decodes networks (models with open shapes) from tables of the archive schema. Private to the
+// archive codec.
 #pragma once
 
 #include <memory>
@@ -12,8 +13,9 @@ namespace millrace::network {
 
 namespace format = model::format;
 
-// Calls reader.fail() where a table holds what this version does not know, or subgraphs nest deeper
-// than kMaxSubgraphDepth (check.h). Whether the parts fit together is left to check().
+// Decodes a network with its subgraphs. Calls reader.fail() if a table holds an enumerator that
+// this version does not know, or subgraphs nest deeper than kMaxSubgraphDepth
+// (graph/network/check.h). Consistency of the parts is left to network::check().
 std::shared_ptr<const Network> decode_network(const format::Network& table,
                                               graph::StructureReader& reader,
                                               graph::ValueReader& values);

@@ -1,3 +1,6 @@
+// One overload of decode() per operator turns its table into the struct of graph/operators.h.
+// encode_operator.cpp holds the opposite direction. Values are not checked here beyond enumerators:
+// the shape functions refuse bad attributes.
 #include "graph/archive/decode_operator.h"
 
 namespace millrace::graph {
@@ -113,11 +116,11 @@ Expand decode(const format::Expand& table, Reader& reader) {
   return {.shape = reader.list(*table.shape())};
 }
 
-// The only element of the list that holds a value, which must have one.
+// Returns the only element of a list; fails if there is none, or several.
 template <class Vector>
 auto only_element(const Vector* list, Reader& reader) -> decltype(list->Get(0)) {
   if (list != nullptr && list->size() == 1) return list->Get(0);
-  reader.fail("an attribute has no value, or several");
+  reader.fail("an attribute must have exactly one value");
   return {};
 }
 

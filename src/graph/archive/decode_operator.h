@@ -7,11 +7,11 @@
 
 namespace millrace::graph {
 
-// The attribute of a Fallback, or of another node whose attribute is neither a tensor nor a graph.
-// Calls reader.fail() where it has no value, or one of another kind.
+// Decodes an attribute of a Fallback, or of a node of a network if it is neither a tensor nor a
+// graph. Calls reader.fail() if it has no value, or a value of another kind.
 Attribute decode_attribute(const format::Attribute& table, StructureReader& reader);
 
-// Calls reader.fail() where the node's union holds no operator that this version knows.
+// Decodes the operator of a node. Calls reader.fail() if this version does not know it.
 Operator decode_operator(const format::Node& node, StructureReader& reader);
 
 }  // namespace millrace::graph

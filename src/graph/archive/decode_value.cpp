@@ -22,7 +22,7 @@ Value ValueReader::value(const format::Value& table) {
 Constant ValueReader::constant_at(uint32_t segment) {
   const auto& segments = *archive_->root().segments();
   if (segment >= segments.size()) {
-    reader_.fail(fmt::format("segment {} of {}", segment, segments.size()));
+    reader_.fail(fmt::format("segment {}, but there are {}", segment, segments.size()));
     return {};
   }
   if (segments[segment]->kind() != format::SegmentKind::Constant) {

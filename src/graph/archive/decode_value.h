@@ -1,4 +1,4 @@
-// ValueReader: decodes values and the constants that they have in segments. Private to the archive
+// ValueReader: decodes values, and finds the segments of their constants. Private to the archive
 // codec.
 #pragma once
 
@@ -17,8 +17,8 @@ class ValueReader {
   ValueReader(const std::shared_ptr<const model::Archive>& archive, StructureReader& reader)
       : archive_(archive), reader_(reader) {}
 
-  // Constants point into the archive and keep it alive. Whether their length fits type and shape is
-  // left to the caller.
+  // Decodes a value. Its constant points into the archive and keeps it alive. The caller must check
+  // that the length of the constant fits type and shape.
   Value value(const format::Value& table);
 
  private:

@@ -1,3 +1,7 @@
+// Encodes a CompiledModel as the FlatBuffer of the archive schema. Constants become segments in the
+// order in which build_structure() meets them: values of the graph, then constants of the network.
+// The format version is the lowest one that has everything the model uses, so that older runtimes
+// load what they can.
 #include <flatbuffers/flatbuffers.h>
 
 #include <algorithm>
@@ -102,7 +106,7 @@ Offsets<format::ShapeProfile> encode_profiles(FlatBufferBuilder& builder,
   return encoded;
 }
 
-// Whether the precision of the model is not that of all of the graph.
+// Whether values are quantised, or nodes have their own precision.
 bool has_several_precisions(const Graph& graph) {
   const auto is_quantised = [](const Value& value) { return value.quantisation.has_value(); };
   const auto has_its_own = [](const Node& node) { return node.precision.has_value(); };
@@ -128,8 +132,8 @@ uint32_t version_of(const CompiledModel& model) {
 std::vector<uint8_t> build_structure(const CompiledModel& model,
                                      std::span<const model::SegmentInfo> segment_places) {
   FlatBufferBuilder builder;
-  // Written even where it equals the default, so that a later change of a default in the schema
-  // does not change the meaning of this archive.
+  // Write fields even if they have their default value, so that a later change of a default in the
+  // schema does not change the meaning of this archive.
   builder.ForceDefaults(true);
   uint32_t next_segment = 0;
   const auto values = encode_values(builder, model.graph, next_segment);
@@ -155,7 +159,7 @@ std::vector<uint8_t> build_structure(const CompiledModel& model,
 
 }  // namespace
 
-// Constants become segments in the order in which build_structure() meets them.
+// The segments are listed in the order in which build_structure() counts constants.
 model::ArchiveContent encode(const CompiledModel& model) {
   model::ArchiveContent content;
   for (const Value& value : model.graph.values) {

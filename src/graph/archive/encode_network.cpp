@@ -1,3 +1,6 @@
+// Encodes networks recursively, with the subgraphs in attributes. list_constants() and
+// encode_network() must visit constants in the same order, since the position is the number of the
+// segment.
 #include "graph/archive/encode_network.h"
 
 #include "graph/archive/encode_operator.h"
@@ -40,7 +43,8 @@ Offsets<format::Declaration> encode_declarations(Builder& builder,
   return declarations;
 }
 
-// Encodes the value of an attribute, in the table that graph::Attribute has, too.
+// A visitor that encodes an attribute in the same table as graph::Attribute, which tensors and
+// graphs extend.
 class AttributeEncoder {
  public:
   AttributeEncoder(Builder& builder, const Attribute& attribute, uint32_t& next_segment)

@@ -16,10 +16,11 @@ namespace millrace::network {
 
 namespace format = model::format;
 
-// Appends the constants of the network and its subgraphs in the order in which encode_network()
+// Appends the constants of the network and its subgraphs, in the order in which encode_network()
 // counts them as segments.
 void list_constants(const Network& network, std::vector<std::span<const std::byte>>& constants);
 
+// Encodes a network. Each constant gets the number `next_segment`, which is incremented.
 flatbuffers::Offset<format::Network> encode_network(flatbuffers::FlatBufferBuilder& builder,
                                                     const Network& network, uint32_t& next_segment);
 

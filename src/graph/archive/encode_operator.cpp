@@ -1,3 +1,4 @@
+// One overload of encode() per operator; decode_operator.cpp holds the opposite direction.
 #include "graph/archive/encode_operator.h"
 
 namespace millrace::graph {
@@ -96,7 +97,8 @@ auto encode(Builder& builder, const Expand& op) {
   return format::CreateExpandDirect(builder, &op.shape);
 }
 
-// The list of a table that holds a value, as AttributeKind says.
+// The lists of the table Attribute. The list that corresponds to the AttributeKind holds the value,
+// and the others are empty.
 struct AttributeLists {
   std::vector<int64_t> integers;
   std::vector<float> floats;

@@ -14,7 +14,8 @@ struct EncodedOperator {
   flatbuffers::Offset<void> table;
 };
 
-// An operand's or constant's description. A constant is the next segment.
+// Encodes the description of a value. A constant gets the segment `next_segment`, which is
+// incremented.
 flatbuffers::Offset<format::Value> encode_value(flatbuffers::FlatBufferBuilder& builder,
                                                 const Value& value, uint32_t& next_segment);
 

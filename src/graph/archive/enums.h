@@ -1,5 +1,5 @@
-// The enumerators of the graph and those of the archive schema have the same numbers: both sides
-// translate by a cast. Private to the archive codec.
+// Casts between the enumerators of the graph and those of the archive schema, which have the same
+// numbers. Private to the archive codec.
 #pragma once
 
 #include "graph/compiled_model.h"
@@ -15,7 +15,7 @@ constexpr bool same_number(A a, B b) {
   return static_cast<int>(a) == static_cast<int>(b);
 }
 
-// An enumerator that is appended to one side only fails the build here.
+// These fail the build if an enumerator is appended on one side only.
 static_assert(same_number(format::DataType::MAX, tensor::kDataTypeCount - 1));
 static_assert(same_number(format::Layout::MAX, tensor::kLayoutCount - 1));
 static_assert(same_number(format::UnaryKind::MAX, kUnaryKindCount - 1));

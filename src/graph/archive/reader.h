@@ -1,13 +1,13 @@
-// StructureReader: turns parts of a verified FlatBuffer into plain data. Private to the archive
-// codec.
+// StructureReader: converts parts of a verified FlatBuffer into plain data. Private to the archive
+// codec. For one thread.
 //
-// The verifier has shown that everything lies inside the structure. The reader checks what the
-// verifier does not: that enumerators are in range, text is UTF-8 and vectors are aligned for their
-// elements, and how much is read in total. Several tables may refer to the same vector, so a small
-// structure could expand to any size. A valid structure refers to each byte once, so the reader
-// fails when it has read more bytes than the structure has.
+// The FlatBuffers verifier has shown that everything lies inside the structure. The reader checks
+// what the verifier does not: that enumerators are in range, text is UTF-8 and vectors are aligned
+// for their elements. It also limits how much is read in total. Several tables may refer to the
+// same vector, so a small structure could otherwise expand to any size. A valid structure refers to
+// each byte once, so reading more bytes than the structure has is a failure.
 //
-// The first failure is kept: after it all reads return empty values, so that a caller may read a
+// The first failure is kept. After it all reads return empty values, so that a caller may read a
 // whole table and check status() once.
 #pragma once
 
@@ -45,7 +45,8 @@ class StructureReader {
     return {first, first + structs.size()};
   }
 
-  // To's enumerators have the numbers of From's, a scoped enumeration of the schema.
+  // Converts an enumerator of the schema, a scoped enumeration, to one of `To`, which has the same
+  // numbers. Fails if it is out of range.
   template <class To, class From>
   To enumerator(const char* what, From value) {
     if (value > From::MAX) {
@@ -56,7 +57,8 @@ class StructureReader {
   }
 
  private:
-  // Checks that these bytes of the structure may be read, and counts them; false on failure.
+  // Checks that these bytes of the structure may be read, and takes them from the budget; false on
+  // failure.
   bool take(const void* data, uint64_t bytes, size_t alignment);
 
   uint64_t budget_;

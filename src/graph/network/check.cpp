@@ -1,3 +1,5 @@
+// Visits the nodes in order, with the set of names that exist so far, and recurses into subgraphs.
+// A subgraph sees its own names and, through its captures, those of the networks around it.
 #include "graph/network/check.h"
 
 #include <fmt/format.h>
@@ -20,7 +22,7 @@ Status check_text(std::string_view text) {
 Status check_constant(const graph::Value& value) {
   if (tensor::size_of(value.type) == 0) return invalid_argument("no known type");
   MILLRACE_RETURN_IF_ERROR(graph::check_shape(value.shape));
-  if (!value.constant) return invalid_argument("a constant without elements");
+  if (!value.constant) return invalid_argument("the constant has no data");
   if (value.constant->bytes.size() == value.bytes()) return {};
   return invalid_argument(fmt::format("a constant of {} bytes, but type and shape take {}",
                                       value.constant->bytes.size(), value.bytes()));
@@ -34,13 +36,13 @@ Status check_declaration(const Input& declared) {
     shape.push_back(dimension.size == Dimension::kOpen ? 1 : dimension.size);
   }
   if (declared.has_shape || shape.empty()) return graph::check_shape(shape);
-  return invalid_argument("dimensions, but no rank");
+  return invalid_argument("it has dimensions, but states no rank");
 }
 
-// One network, with the networks around it, whose values it may read.
+// Checks one network. It may read values of the networks around it.
 class Checker {
  public:
-  // `around` is null for a model.
+  // `around` is the enclosing network; null for the model itself.
   Checker(const Network& network, const Checker* around)
       : network_(network), around_(around), depth_(around == nullptr ? 0 : around->depth_ + 1) {}
 
@@ -68,7 +70,7 @@ class Checker {
     for (const auto& [domain, version] : network_.opsets) {
       MILLRACE_RETURN_IF_ERROR(check_text(domain));
       if (version < 1) {
-        return invalid_argument(fmt::format("opset {} of domain '{}'", version, domain));
+        return invalid_argument(fmt::format("invalid opset {} of domain '{}'", version, domain));
       }
     }
     return {};
@@ -81,7 +83,7 @@ class Checker {
     }
     for (const std::string& name : names) {
       if (around_ == nullptr || !around_->has(name)) {
-        return invalid_argument(fmt::format("captures '{}', which does not exist there", name));
+        return invalid_argument(fmt::format("captures '{}', which does not exist around it", name));
       }
     }
     return {};
@@ -125,7 +127,7 @@ class Checker {
     for (const Attribute& attribute : node.attributes) {
       Status status = check_text(attribute.name);
       if (status.ok() && !names.insert(attribute.name).second) {
-        status = invalid_argument("it is there twice");
+        status = invalid_argument("the node has it twice");
       }
       if (status.ok()) status = check_value(attribute.value);
       MILLRACE_RETURN_IF_ERROR(status.with_context(fmt::format("attribute '{}'", attribute.name)));
@@ -165,7 +167,7 @@ class Checker {
         fmt::format("reads '{}' before it is made, or without capturing it", name));
   }
 
-  // Whether there is such a value at this point, in this network or among its captures.
+  // Whether a value of that name exists at this point, in this network or among its captures.
   bool has(const std::string& name) const {
     return made_.contains(name) || std::ranges::binary_search(network_.captures, name);
   }

@@ -24,7 +24,8 @@ Status check_shape(const Dims& shape) {
       return invalid_argument(
           fmt::format("shape {} has more than 2^40 elements", to_string(shape)));
     }
-    // Strides of an empty tensor are products of its other dimensions.
+    // Dimensions of 0 are left out of the product, since the strides of an empty tensor are
+    // products of its other dimensions and must not overflow either.
     elements *= std::max<int64_t>(dim, 1);
   }
   return {};
@@ -50,7 +51,7 @@ Status check_floating(const char* what, const Value& value) {
 
 Status check_numeric(const char* what, const Value& value) {
   if (value.type != tensor::DataType::kBoolean) return {};
-  return invalid_argument(fmt::format("{} is BOOLEAN, not a number", what));
+  return invalid_argument(fmt::format("{} is BOOLEAN, expected a numeric type", what));
 }
 
 Status check_shape_is(const char* what, const Value& value, const Dims& expected) {

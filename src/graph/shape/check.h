@@ -1,5 +1,6 @@
 // Helpers that the shape functions share: checks of operands, attributes and sizes, and one
-// overload of infer() per operator. Private to src/graph.
+// overload of infer() per operator. The checks return kInvalidArgument; `what` names the operand in
+// the message. Private to src/graph.
 #pragma once
 
 #include <fmt/format.h>
@@ -33,34 +34,34 @@ Result<ValueType> infer(const Expand& op, Operands inputs);
 Result<ValueType> infer(const Fallback& op, Operands inputs);
 Result<ValueType> infer(const Requantise& op, Operands inputs);
 
-// At least `required` operands, all of them present, and at most `allowed`.
+// Checks that there are `required` to `allowed` operands, and that the required ones are present.
 Status check_operand_count(Operands inputs, size_t required, size_t allowed);
-// The operand at `index`, or null where it is absent.
+// Returns the operand at `index`, or null if it is absent.
 inline const Value* operand(Operands inputs, size_t index) {
   return index < inputs.size() ? inputs[index] : nullptr;
 }
 
 Status check_floating(const char* what, const Value& value);
-// Any type but BOOLEAN.
+// Checks that the type is not BOOLEAN.
 Status check_numeric(const char* what, const Value& value);
 Status check_shape_is(const char* what, const Value& value, const Dims& expected);
 Status check_axis(int64_t axis, size_t rank);
 Status check_activation(const Activation& activation);
-// Exactly `count` entries, each of them in [low, high].
+// Checks that there are exactly `count` entries, each of them in [low, high].
 Status check_attribute(const char* name, const Dims& entries, size_t count, int64_t low,
                        int64_t high);
 
-// An attribute larger than any dimension has no meaning; below this bound sums and products of two
-// cannot overflow.
+// The largest magnitude of an attribute. A larger one than any dimension has no meaning, and below
+// this bound sums and products of two cannot overflow.
 inline constexpr int64_t kMaxAttribute = int64_t{1} << 31;
 
-// A window of `kernel` taps that moves over one padded dimension.
+// A window of `kernel` taps, `dilation` apart, that slides over one padded dimension.
 struct Window {
   int64_t input = 1, kernel = 1, stride = 1, dilation = 1, pad_begin = 0, pad_end = 0;
   int64_t extent() const { return (kernel - 1) * dilation + 1; }
 };
-// Number of positions; requires entries within kMaxAttribute. An extent beyond the padded input is
-// an error.
+// Returns the number of positions of a window. kInvalidArgument if its extent exceeds the padded
+// input. Requirement: all members are within kMaxAttribute.
 Result<int64_t> window_positions(const Window& window);
 
 }  // namespace millrace::graph

@@ -1,5 +1,6 @@
 // Shape functions of the operators that move data: Concat, Reshape, Transpose, Slice, Gather, Pad,
-// Resize, Expand.
+// Resize, Expand. They also refuse attributes with which a kernel would access memory outside of
+// its operands.
 #include <algorithm>
 #include <cmath>
 
@@ -14,11 +15,11 @@ int64_t elements_of(const Dims& shape) {
   return count;
 }
 
-// output[i] = input[begin + i * step] for i < size must stay within [0, dim).
+// Checks that begin + i * step stays within [0, dim) for all i < size.
 Status check_slice_dimension(int64_t dim, int64_t begin, int64_t size, int64_t step) {
   if (size == 0 && begin >= 0 && begin <= dim && step != 0) return {};
   if (begin >= 0 && begin < dim && size >= 1 && step != 0) {
-    // How many steps lead from `begin` to the edge; (size - 1) * step might overflow.
+    // The number of steps from `begin` to the edge. (size - 1) * step might overflow.
     const int64_t possible = step > 0 ? (dim - 1 - begin) / step : -(begin / step);
     if (size - 1 <= possible) return {};
   }
@@ -26,16 +27,18 @@ Status check_slice_dimension(int64_t dim, int64_t begin, int64_t size, int64_t s
       fmt::format("begin {}, size {}, step {} leave a dimension of {}", begin, size, step, dim));
 }
 
+// Returns the size of a padded dimension. Reflection and edge padding need elements to repeat.
 Result<int64_t> padded_dimension(PadMode mode, int64_t dim, int64_t begin, int64_t end) {
   const int64_t left_over = dim + std::min<int64_t>(begin, 0) + std::min<int64_t>(end, 0);
   if (left_over < 0) {
     return invalid_argument(
-        fmt::format("padding of {} and {} crops more than a dimension of {}", begin, end, dim));
+        fmt::format("padding of {} and {} crops more than the dimension of {}", begin, end, dim));
   }
   const bool grows = begin > 0 || end > 0;
   if (mode != PadMode::kConstant && grows && left_over == 0) {
-    return invalid_argument(fmt::format(
-        "padding of {} and {} repeats what a dimension of {} does not have", begin, end, dim));
+    return invalid_argument(
+        fmt::format("padding of {} and {} repeats elements, which a dimension of {} does not have",
+                    begin, end, dim));
   }
   if (mode == PadMode::kReflect && grows && (begin >= dim || end >= dim)) {
     return invalid_argument(
@@ -44,8 +47,9 @@ Result<int64_t> padded_dimension(PadMode mode, int64_t dim, int64_t begin, int64
   return dim + begin + end;
 }
 
-// Kernels map output positions to input positions by `scale`: a scale that does not match the two
-// sizes would make them read outside.
+// Kernels map output positions to input positions by `scale`; a scale that does not match the two
+// sizes would make them read outside of the input. The tolerance covers scales that were rounded to
+// float, and sizes that were rounded down.
 Status check_scale(int64_t input, int64_t output, float scale) {
   const double expected = static_cast<double>(output);
   const double scaled = static_cast<double>(input) * static_cast<double>(scale);

@@ -1,5 +1,6 @@
-// Shape functions of the operators that multiply and slide: Conv, Pool, GlobalPool, MatMul,
-// BatchNormalization.
+// Shape functions of convolution, pooling and matrix products: Conv, Pool, GlobalPool, MatMul,
+// BatchNormalization. Spatial dimensions follow out = floor((in + pads - ((kernel - 1) * dilation +
+// 1)) / stride) + 1. Pooling also refuses windows that see no element.
 #include <algorithm>
 
 #include "graph/shape/check.h"
@@ -7,7 +8,7 @@
 namespace millrace::graph {
 namespace {
 
-constexpr size_t kSpatialBegin = 2;  // of [N, C, spatial...]
+constexpr size_t kSpatialBegin = 2;  // the first spatial dimension of [N, C, spatial...]
 
 Status check_image(const Value& x) {
   MILLRACE_RETURN_IF_ERROR(check_numeric("x", x));
@@ -16,12 +17,12 @@ Status check_image(const Value& x) {
       fmt::format("x is {}, expected [N, C] and 1 to 3 spatial dimensions", to_string(x.shape)));
 }
 
-// The mean and the maximum of nothing do not exist.
+// Refuses empty images: the mean and the maximum of no elements are undefined.
 Status check_something_to_pool(const Value& x) {
   if (std::ranges::find(x.shape.begin() + kSpatialBegin, x.shape.end(), 0) == x.shape.end())
     return {};
   return invalid_argument(
-      fmt::format("x is {}: there is nothing in a window of it", to_string(x.shape)));
+      fmt::format("x is {}: a pooling window needs elements", to_string(x.shape)));
 }
 
 Status check_conv_attributes(const Conv& op, const Dims& weight) {
@@ -48,7 +49,7 @@ Status check_conv_channels(const Conv& op, const Dims& x, const Dims& weight) {
                                       to_string(x), op.group));
 }
 
-// Bias, residual and slope of a Conv whose output is `output`.
+// Checks bias, residual and slope of a Conv with this output.
 Status check_conv_operands(Operands inputs, const ValueType& output) {
   const Dims per_channel = {output.shape[1]};
   if (const Value* bias = operand(inputs, 2)) {
@@ -87,15 +88,15 @@ Status check_pool_attributes(const Pool& op, size_t spatial) {
   return {};
 }
 
-// How many zeros a pooling window counts as elements, before and after the input.
+// The padding that counts as zeros in an average, before and after the input.
 struct CountedPadding {
   int64_t begin = 0, end = 0;
 };
 
-// Whether a window that begins in padding that does not count has all its taps in such padding.
-// The taps may step over the input only where the dilation is larger than it.
+// Whether some window that begins in uncounted padding has all its taps there or beyond. Taps can
+// skip the input only if the dilation is larger than the input.
 bool taps_miss(const Window& window, int64_t positions, CountedPadding counted) {
-  constexpr int64_t kMaxExamined = 4096;  // more of them are refused unseen: no real model has any
+  constexpr int64_t kMaxExamined = 4096;  // refused if more need a look; no real model has so many
   const int64_t visible = counted.begin + window.input + counted.end;
   if (window.dilation <= visible || counted.begin == window.pad_begin) return false;
   for (int64_t i = 0; i < positions; ++i) {
@@ -108,8 +109,8 @@ bool taps_miss(const Window& window, int64_t positions, CountedPadding counted) 
   return false;
 }
 
-// Positions of a pooling window, all of which must see at least one element or counted zero: the
-// mean of nothing and the maximum of nothing do not exist.
+// Returns the number of positions of a pooling window. Each of them must see at least one element
+// or counted zero, since the mean and the maximum of no elements are undefined.
 Result<int64_t> pool_positions(const Window& window, CountedPadding counted) {
   MILLRACE_ASSIGN_OR_RETURN(const int64_t positions, window_positions(window));
   const int64_t last_begin = (positions - 1) * window.stride - window.pad_begin;
@@ -120,8 +121,8 @@ Result<int64_t> pool_positions(const Window& window, CountedPadding counted) {
   return positions;
 }
 
-// Operands of one product are of one type, but floating types may mix: weights are stored narrower
-// than what they are multiplied with.
+// Operands of a product must have one type. Floating-point types may mix, since weights may be
+// stored in a narrower type than the activations.
 Status check_same_kind(const char* what, const Value& value, tensor::DataType type) {
   MILLRACE_RETURN_IF_ERROR(check_numeric(what, value));
   const bool floating = tensor::is_floating(value.type) && tensor::is_floating(type);
@@ -135,7 +136,8 @@ Status check_reduction_dims(int64_t a, int64_t b) {
   return invalid_argument(fmt::format("inner dimensions {} and {} differ", a, b));
 }
 
-// The operand as a stack of matrices; rank 1 becomes a row (a) or a column (b), as in numpy.
+// Returns the shape of an operand as a stack of matrices. Rank 1 becomes a row (a) or a column (b),
+// as in numpy.
 Dims as_matrix(const Dims& shape, bool transpose, bool column) {
   if (shape.size() == 1) return column ? Dims{shape[0], 1} : Dims{1, shape[0]};
   Dims matrix = shape;
@@ -144,9 +146,9 @@ Dims as_matrix(const Dims& shape, bool transpose, bool column) {
 }
 
 Result<Dims> product_shape(const MatMul& op, const Dims& a_shape, const Dims& b_shape) {
-  if (a_shape.empty() || b_shape.empty()) return invalid_argument("an operand is a scalar");
-  if (b_shape.size() == 1 && op.transpose_b) return invalid_argument("transpose_b of a vector");
-  if (a_shape.size() == 1 && op.transpose_a) return invalid_argument("transpose_a of a vector");
+  if (a_shape.empty() || b_shape.empty()) return invalid_argument("an operand has rank 0");
+  if (b_shape.size() == 1 && op.transpose_b) return invalid_argument("transpose_b needs rank 2");
+  if (a_shape.size() == 1 && op.transpose_a) return invalid_argument("transpose_a needs rank 2");
   const Dims a = as_matrix(a_shape, op.transpose_a, false);
   const Dims b = as_matrix(b_shape, op.transpose_b, true);
   MILLRACE_RETURN_IF_ERROR(check_reduction_dims(a[a.size() - 1], b[b.size() - 2]));

@@ -66,7 +66,8 @@ IndexOffsets broadcast_offsets(const graph::Dims& shape, const graph::Dims& outp
   const graph::Dims strides = dense_strides(shape);
   const size_t missing = output.size() - shape.size();
   IndexOffsets offsets(output.size());
-  // Nothing to visit; other dimensions of an empty array may be of any size.
+  // No element will be visited. The other dimensions of an empty array may be of any size, so their
+  // offsets are not made.
   if (checked_product(output) == 0) return offsets;
   for (size_t d = 0; d < output.size(); ++d) {
     const bool repeats = d < missing || shape[d - missing] == 1;

@@ -1,4 +1,5 @@
-// Tools for code that computes with constants: storage, element types and index arithmetic.
+// Tools for code that computes with constants: storage, saturating casts, and index arithmetic for
+// strided and broadcast arrays. Functions depend on their arguments alone: thread-safe.
 #pragma once
 
 #include <cmath>
@@ -20,7 +21,8 @@ namespace millrace::lowering {
 
 using tensor::visit_element;
 
-// A nameless value with constant storage that is still to be filled through `data`.
+// A value without a name, and write access to the storage of its constant. The value owns the
+// storage; `data` is valid as long as the value or a copy of its constant exists.
 struct MutableConstant {
   graph::Value value;
   std::byte* data = nullptr;
@@ -31,23 +33,25 @@ struct MutableConstant {
   }
 };
 
-// Storage is aligned to 64 bytes and not initialised. kInvalidArgument where the size overflows,
-// kOutOfMemory.
+// Returns storage that is aligned to 64 bytes and not initialised. kInvalidArgument if the shape
+// has a negative dimension or its size overflows, kOutOfMemory.
 Result<MutableConstant> make_constant(tensor::DataType type, graph::Dims shape);
 
-// The product of non-negative dimensions; nothing where one is negative or the product overflows.
+// The product of non-negative dimensions; nothing if one is negative, or if the product of those
+// that are not 0 overflows.
 std::optional<int64_t> checked_product(std::span<const int64_t> dims) noexcept;
 
 // Element strides of a dense array in C order.
 graph::Dims dense_strides(const graph::Dims& shape);
 
-// For each output dimension, how far in elements each of its indices moves in the input: element
-// (i, j, ...) of the output comes from input element offsets[0][i] + offsets[1][j] + ... An entry
-// of kFill in any dimension marks an element that no input element stands for.
+// A mapping from output elements to input elements, by dimension of the output: element (i, j, ...)
+// of the output is input element offsets[0][i] + offsets[1][j] + ... An entry of kFill in any
+// dimension marks output elements that no input element is copied to (padding).
 using IndexOffsets = std::vector<std::vector<int64_t>>;
 inline constexpr int64_t kFill = -1;
 
-// Offsets that read an array of `shape` as if it were broadcast to `output`, as in numpy.
+// Returns the offsets that read an array of `shape` as if it were broadcast to `output`, as in
+// numpy.
 // Requirement: `shape` broadcasts to `output`.
 IndexOffsets broadcast_offsets(const graph::Dims& shape, const graph::Dims& output);
 
@@ -76,13 +80,14 @@ void for_each_offset(const IndexOffsets& offsets, Visit&& visit) {
   }
 }
 
-// Floating point numbers beyond the range of an integer type become its nearest limit, and NaN
+// Like static_cast, but floating-point values beyond the range of an integer type saturate, and NaN
 // becomes 0.
 template <class To, class From>
 To saturating_cast(From x) {
   if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
     if (std::isnan(x)) return To{0};
-    // The limits as double: float cannot distinguish the largest 64-bit number from the next one.
+    // Compared in double, which represents the limits of 32-bit types exactly. The maxima of 64-bit
+    // types round up to a power of two, from which on values have to saturate.
     const double wide = x;
     if (wide <= static_cast<double>(std::numeric_limits<To>::min())) {
       return std::numeric_limits<To>::min();

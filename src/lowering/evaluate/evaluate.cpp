@@ -1,4 +1,6 @@
-// The data movement operators, and the choice of function. Arithmetic is in evaluate_math.cpp.
+// Dispatches an operator to its function, and implements the operators that move data. These
+// compute a table of IndexOffsets, and copy elements by size, whatever their type. Arithmetic is in
+// evaluate_math.cpp and evaluate_matmul.cpp.
 #include "lowering/evaluate/evaluate.h"
 
 #include <fmt/format.h>
@@ -32,7 +34,7 @@ void copy_elements(const IndexOffsets& offsets, const std::byte* from, std::byte
   });
 }
 
-// Elements marked kFill keep what `output` holds.
+// Elements of the output that are marked kFill keep their bytes.
 Status copy_by_offsets(const Value& input, const IndexOffsets& offsets,
                        const MutableConstant& output) {
   const std::byte* from = input.constant->bytes.data();
@@ -54,7 +56,8 @@ Status copy_by_offsets(const Value& input, const IndexOffsets& offsets,
   }
 }
 
-// Offsets of one dimension: index i of the output reads index source(i) of the input.
+// Returns the offsets of one dimension, in which index i of the output reads index source(i) of the
+// input.
 template <class Source>
 std::vector<int64_t> dimension_offsets(int64_t size, int64_t stride, Source&& source) {
   std::vector<int64_t> offsets(static_cast<size_t>(size));
@@ -137,7 +140,8 @@ Status gather(const graph::Gather& op, Operands in, const MutableConstant& out) 
   return copy_by_offsets(*in[0], offsets, out);
 }
 
-// The input index that a padded index reads, or kFill.
+// Returns the index of the input that is read at `index`, counted from the first input element, or
+// kFill.
 int64_t padded_source(graph::PadMode mode, int64_t index, int64_t size) {
   if (index >= 0 && index < size) return index;
   switch (mode) {
@@ -171,7 +175,7 @@ Status pad(const graph::Pad& op, Operands in, const MutableConstant& out) {
   return copy_by_offsets(*in[0], offsets, out);
 }
 
-// The numbers that a quantised constant stands for.
+// Returns the dequantised elements of a quantised constant: (q - zero_point) * scale.
 Result<Value> numbers_of(const Value& value) {
   MILLRACE_ASSIGN_OR_RETURN(MutableConstant numbers,
                             make_constant(tensor::DataType::kFloat32, value.shape));
@@ -209,7 +213,7 @@ struct Dispatch {
   }
   Status operator()(const graph::Reduce& op) const { return evaluate_reduce(op, *in[0], out); }
   Status operator()(const graph::MatMul& op) const { return evaluate_matmul(op, in, out); }
-  // From the numbers of the operand to FLOAT32.
+  // The operand has been dequantised already, so this makes a FLOAT32 copy.
   Status operator()(const graph::Requantise&) const { return reshape(in, out); }
   Status operator()(const graph::Cast&) const { return evaluate_cast(*in[0], out); }
   template <class Op>
@@ -231,8 +235,9 @@ Result<Value> evaluate(const graph::Operator& op, Operands inputs) {
     MILLRACE_ASSIGN_OR_RETURN(numbers.emplace_back(), numbers_of(*input));
     input = &numbers.back();
   }
-  // GraphBuilder computes these itself: they may have several outputs.
-  if (std::holds_alternative<graph::Fallback>(op)) return unsupported("not computed here");
+  // Fallback operators may have several outputs; evaluate_fallback() computes them.
+  if (std::holds_alternative<graph::Fallback>(op))
+    return unsupported("fallback operators are not computed here");
   MILLRACE_ASSIGN_OR_RETURN(auto type, graph::infer_output(op, operands));
   MILLRACE_ASSIGN_OR_RETURN(MutableConstant output, make_constant(type.type, type.shape));
   if (output.value.elements() != 0)

@@ -1,5 +1,6 @@
-// Evaluation of graph operators on constant data, on the host: for constant folding, at import and
-// as a pass. Exact for integers; float32 arithmetic for the rest, with sums in double.
+// Evaluation of graph operators on constant data: for constant folding, in the lowering and as a
+// pass. Integers are computed exactly (modulo their width), floating-point elements in their own
+// type, and sums of reductions and products in double. Thread-safe.
 #pragma once
 
 #include <span>
@@ -9,10 +10,10 @@
 
 namespace millrace::lowering {
 
-// The output of `op` as a nameless value with a constant, which is not quantised. `inputs` has one
-// entry per operand, null where it is absent; all others must be constants. kUnsupported where this
-// evaluator does not offer the operator or the element type, or where the work is too large to do
-// at compile time (the node then stays in the graph); kInvalidArgument where the operands do not
+// Returns the output of `op` as a constant without a name and without quantisation. `inputs` has
+// one entry per operand, null if it is absent; all others must be constants. kUnsupported if this
+// evaluator does not offer the operator or the element type, or if a matrix product is too large to
+// compute ahead of time (the node then stays in the graph); kInvalidArgument if the operands do not
 // fit the operator; kOutOfMemory.
 Result<graph::Value> evaluate(const graph::Operator& op,
                               std::span<const graph::Value* const> inputs);

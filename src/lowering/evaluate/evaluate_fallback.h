@@ -1,4 +1,4 @@
-// Evaluation of fallback operators on constants.
+// Evaluation of fallback operators on constants, by the kernels of src/fallback. Thread-safe.
 #pragma once
 
 #include <span>
@@ -11,12 +11,14 @@
 
 namespace millrace::lowering {
 
-// Operands as fallback operators see them; null where one is absent. Without elements where one is
-// no constant. They refer to the values, which must stay where they are.
+// Returns views of operands for fallback operators. `operands` has null for an absent operand; the
+// view of an operand that is no constant has no elements. The views refer to the values, which must
+// outlive them.
 std::vector<fallback::TensorView> views_of(std::span<const graph::Value* const> operands);
 
-// The outputs as nameless constants. Requirements: all operands have elements, and `types` is what
-// fallback::infer_outputs() gives for them. Errors are those of the kernel, and kOutOfMemory.
+// Returns the outputs as constants without names. Requirements: all operands that are present have
+// elements, and `types` is the result of fallback::infer_outputs() for them. Errors are those of
+// the kernel, and kOutOfMemory.
 Result<std::vector<graph::Value>> evaluate_fallback(const graph::Fallback& op,
                                                     std::span<const fallback::TensorView> operands,
                                                     std::span<const graph::ValueType> types);

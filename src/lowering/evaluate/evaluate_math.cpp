@@ -1,3 +1,6 @@
+// Elementwise functions, reductions and casts. Each operator is a template over the element type,
+// which visit_element() selects. 16-bit floating-point elements occur in casts only, where they are
+// widened to float first.
 #include "lowering/evaluate/evaluate_math.h"
 
 #include <fmt/format.h>
@@ -20,8 +23,8 @@ using graph::UnaryKind;
 using graph::Value;
 using tensor::DataType;
 
-// Integer arithmetic wraps around, as the runtime's does: through unsigned numbers, whose overflow
-// is defined.
+// Integer arithmetic wraps around, as at run time. It is done in uint64_t, since the overflow of
+// signed integers is undefined.
 template <class T>
 T wrapping_pow(T base, T exponent) {
   if constexpr (std::is_signed_v<T>) {
@@ -134,7 +137,7 @@ Status apply_unary_to_integers(const graph::Activation& function, std::span<cons
   }
 }
 
-// All constants of 16-bit floating types pass through float.
+// Returns a BF16 or FP16 constant as FLOAT32.
 Result<Value> widened(const Value& input) {
   MILLRACE_ASSIGN_OR_RETURN(MutableConstant wide, make_constant(DataType::kFloat32, input.shape));
   const auto widen = input.type == DataType::kBf16 ? tensor::bf16_to_float : tensor::fp16_to_float;
@@ -170,7 +173,8 @@ Status cast_from(std::span<const From> in, const MutableConstant& output) {
   });
 }
 
-// Accumulators by element type: sums of floats in double, of integers modulo 2^64.
+// The accumulator of an element type: double for floating-point sums, 64 bits (modulo 2^64) for
+// integers.
 template <class T>
 using Accumulator = std::conditional_t<std::is_floating_point_v<T>, double,
                                        std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>;
@@ -205,7 +209,8 @@ Status reduce_elements(const graph::Reduce& op, const Value& input, const Mutabl
   const auto out = output.as<T>();
   std::vector<Accumulator<T>> sums(out.size());
   std::vector<bool> started(out.size(), false);
-  // Reading the reduced array as if broadcast gives for each input element its index in the output.
+  // The output, broadcast to the shape of the input, has for each input element the index of the
+  // output element to which it contributes.
   for_each_offset(broadcast_offsets(kept, input.shape), [&](size_t position, int64_t offset) {
     const auto index = static_cast<size_t>(offset);
     const auto x = static_cast<Accumulator<T>>(in[position]);
@@ -320,7 +325,7 @@ Status evaluate_binary(const graph::Binary& op, const Value& a, const Value& b,
 }
 
 Status evaluate_reduce(const graph::Reduce& op, const Value& input, const MutableConstant& output) {
-  if (input.elements() == 0) return unsupported("a reduction of nothing is not computed here");
+  if (input.elements() == 0) return unsupported("a reduction of an empty tensor is not computed");
   return visit_element(input.type, [&](auto zero) -> Status {
     return reduce_elements<decltype(zero)>(op, input, output);
   });

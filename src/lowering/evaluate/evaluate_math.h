@@ -1,5 +1,6 @@
-// Arithmetic on constants: the part of evaluate() that depends on element types. Shapes have been
-// checked by the operator's shape function, and `output` has the type and shape it said.
+// Arithmetic on constants: the part of evaluate() that depends on element types. Requirements: the
+// operator's shape function accepts the operands, and `output` has the type and shape that it
+// gives, with at least one element. Thread-safe.
 #pragma once
 
 #include <span>
@@ -20,10 +21,11 @@ Status evaluate_matmul(const graph::MatMul& op, std::span<const graph::Value* co
                        const MutableConstant& output);
 Status evaluate_cast(const graph::Value& input, const MutableConstant& output);
 
-// The function on one number, a float or a double.
+// Applies the function to one floating-point value; T is float or double.
 template <class T>
 T apply(const graph::Activation& function, T x) noexcept;
-// The same for devices: libraries export no templates.
+// Calls apply() on behalf of devices, which are in other shared libraries: templates are not
+// exported.
 double result_of(const graph::Activation& function, double x) noexcept;
 
 }  // namespace millrace::lowering

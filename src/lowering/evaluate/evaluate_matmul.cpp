@@ -1,4 +1,4 @@
-// Matrix products of constants.
+// MatMul of constants: strided row-by-column products, with sums in double, over a broadcast batch.
 #include <algorithm>
 
 #include "graph/shape.h"
@@ -11,10 +11,11 @@ using graph::Dims;
 using graph::Value;
 using tensor::DataType;
 
-// Products of a matrix multiplication that folding is worth: about a second of work.
+// The most multiplications of a matrix product that is folded: about a second of work.
 constexpr int64_t kMaxProducts = int64_t{1} << 30;
 
-// One operand of a matrix product: `batch` matrices with the steps of rows and columns.
+// One operand of a matrix product: matrices with the strides between their rows and columns, in
+// elements, and the shape of their batch.
 struct Matrices {
   const float* data = nullptr;
   int64_t rows = 1, columns = 1, row_step = 0, column_step = 0;

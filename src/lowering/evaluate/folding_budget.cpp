@@ -1,3 +1,7 @@
+// The estimate of work. It is in double, since the counts that a hostile model asks for overflow
+// integers. Most operators do constant work per element; for those that compare or multiply pairs
+// of elements it is the square of the elements, for MatMul and Einsum the number of
+// multiplications.
 #include "lowering/evaluate/folding_budget.h"
 
 #include <algorithm>
@@ -18,7 +22,7 @@ double elements_of(const graph::Dims& shape) {
   return count;
 }
 
-// Counts the elements of everything that an operator reads and writes, including its attributes.
+// Counts the elements of all operands and outputs.
 double elements_of_all(Operands operands, std::span<const graph::ValueType> outputs) {
   double count = 1;
   for (const Value* operand : operands)
@@ -39,9 +43,9 @@ double elements_of_attributes(const graph::Fallback& op) {
   return count;
 }
 
-// Names Fallback operators whose work for an element is not constant: sums over windows, products,
-// comparisons of all pairs. None takes more than one step for each pair of elements that it reads
-// and writes.
+// Whether the work of a Fallback per element is not constant: sums over windows, products,
+// comparisons of all pairs. None of these takes more than one step for each pair of elements that
+// it reads or writes.
 bool compares_elements(std::string_view name) {
   static constexpr std::array<std::string_view, 27> kNames = {"AveragePool",
                                                               "Conv",
@@ -74,8 +78,8 @@ bool compares_elements(std::string_view name) {
          name.starts_with("millrace.");
 }
 
-// The sizes of the indices of an Einsum: of letters, and of the dimensions of an ellipsis, counted
-// from the last one.
+// The sizes of the indices of an Einsum: by letter, and for the dimensions of an ellipsis ("..."),
+// counted from the last one.
 struct Indices {
   std::array<double, 256> letters{};
   std::vector<double> hidden;
@@ -99,7 +103,7 @@ struct Indices {
     }
   }
 
-  // Counts the multiplications of the kernel: one for each combination of all indices.
+  // Counts the combinations of all indices, for each of which the kernel multiplies once.
   double combinations() const {
     double product = 1;
     for (const double size : letters) product *= std::max(size, 1.0);

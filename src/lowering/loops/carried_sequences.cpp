@@ -1,3 +1,8 @@
+// An alias analysis by union-find. Values that are the same sequence at different times (operand
+// and result of a SequenceInsert, the state of a loop before, in and after it) are joined into a
+// group. A group is a sequence if an operator on sequences makes or reads one of its values, and
+// carried if one of them is a state of a Loop or a capture of a loop body. The first walk over the
+// networks builds the groups, the second one marks the operators.
 #include "lowering/loops/carried_sequences.h"
 
 #include <algorithm>
@@ -18,8 +23,8 @@ namespace {
 using network::Network;
 using network::Node;
 
-// Values of all networks of a model, in groups: those of a group are the same sequence at different
-// times, if they are sequences.
+// The values of a model and its subgraphs, as disjoint sets (union by join(), path halving in
+// root()). The values of a group are the same sequence at different times, if they are sequences.
 class Groups {
  public:
   size_t add() {
@@ -69,7 +74,7 @@ bool reads_sequence(const Node& node) {
          is_standard(node, "ConcatFromSequence");
 }
 
-// The names that can be seen in a network, those of the networks around it included.
+// The names that are visible in a network, including those of the networks around it.
 struct Scope {
   const Scope* around = nullptr;
   std::unordered_map<std::string, size_t> values = {};
@@ -84,7 +89,7 @@ struct Scope {
 
 class Analysis {
  public:
-  // Twice over the same networks: looks first, and marks then.
+  // Builds the groups. mark() then visits the same networks, and relies on the scopes made here.
   void look(const Network& network, Scope& scope) {
     for (const network::Input& input : network.inputs) scope.values[input.name] = groups_.add();
     for (const graph::Value& value : network.initializers) scope.values[value.name] = groups_.add();
@@ -147,6 +152,8 @@ class Analysis {
       if (const auto captured = of(scope, name)) groups_.set_carried(*captured);
   }
 
+  // Joins, for each state of a Loop, the operand, the input and the output of the body, and the
+  // output of the node.
   void look_at_loop(const Node& node, const Network& body, const Scope& inside,
                     const Scope& scope) {
     const size_t inputs = std::min(node.inputs.size(), body.inputs.size());

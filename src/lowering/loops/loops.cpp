@@ -22,8 +22,9 @@ Result<std::vector<Walk>> read_walks(const network::Node& node, size_t count, co
   const graph::Dims* const directions = integers_of(node, directions_name);
   for (const auto& [list, name] : {std::pair(axes, axes_name), {directions, directions_name}}) {
     if (list != nullptr && list->size() != count)
-      return invalid_argument(fmt::format("its attribute '{}' has {} entries for {} sequences",
-                                          name, list->size(), count));
+      return invalid_argument(fmt::format(
+          "its attribute '{}' has {} entries; expected one for each of {} scan inputs or outputs",
+          name, list->size(), count));
   }
   for (size_t i = 0; i < count; ++i) {
     if (axes != nullptr) walks[i].axis = (*axes)[i];
@@ -45,7 +46,7 @@ bool is_scan(const network::Node& node) {
 Result<const network::Network*> require_subgraph(const network::Node& node, std::string_view name) {
   const network::Network* const subgraph = subgraph_of(node, name);
   if (subgraph != nullptr) return subgraph;
-  return invalid_argument(fmt::format("it has no subgraph as its attribute '{}'", name));
+  return invalid_argument(fmt::format("its attribute '{}' must be a subgraph", name));
 }
 
 const graph::Dims* integers_of(const network::Node& node, std::string_view name) {
@@ -57,16 +58,16 @@ Result<int64_t> integer_of(const network::Node& node, std::string_view name) {
   const network::Attribute* const attribute = find(node, name);
   const auto* integer = attribute == nullptr ? nullptr : std::get_if<int64_t>(&attribute->value);
   if (integer == nullptr)
-    return invalid_argument(fmt::format("it has no integer as its attribute '{}'", name));
+    return invalid_argument(fmt::format("its attribute '{}' must be an integer", name));
   return *integer;
 }
 
 Status check_counts(const network::Network& body, size_t inputs, size_t least_outputs) {
   if (body.inputs.size() != inputs)
     return invalid_argument(
-        fmt::format("its subgraph has {} inputs where it gives it {}", body.inputs.size(), inputs));
+        fmt::format("its subgraph has {} inputs; expected {}", body.inputs.size(), inputs));
   if (body.outputs.size() < least_outputs)
-    return invalid_argument(fmt::format("its subgraph has {} outputs where it takes at least {}",
+    return invalid_argument(fmt::format("its subgraph has {} outputs; expected at least {}",
                                         body.outputs.size(), least_outputs));
   return {};
 }
@@ -77,7 +78,7 @@ Result<ScanShape> read_scan(const network::Node& node, size_t operands) {
   MILLRACE_ASSIGN_OR_RETURN(const int64_t sequences, integer_of(node, "num_scan_inputs"));
   if (sequences < 1 || static_cast<uint64_t>(sequences) > operands)
     return invalid_argument(
-        fmt::format("it has {} operands, of which {} are sequences", operands, sequences));
+        fmt::format("it has {} operands, but num_scan_inputs is {}", operands, sequences));
   shape.states = operands - static_cast<size_t>(sequences);
   MILLRACE_RETURN_IF_ERROR(check_counts(*shape.body, operands, shape.states));
   const char* const input_directions =

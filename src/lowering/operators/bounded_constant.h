@@ -1,4 +1,4 @@
-// Storage for constants that handlers compute.
+// Storage for constants that handlers compute, within the folding budget.
 #pragma once
 
 #include <string_view>
@@ -8,8 +8,10 @@
 
 namespace millrace::lowering {
 
-// A constant whose size follows from shapes, which a hostile model may claim. kUnsupported, naming
-// `what` is too large, beyond the bound on what a model may compute.
+// Returns storage for a constant of this type and shape. kUnsupported if it has too many elements
+// or exceeds the folding budget, since a hostile model may state any shape; `what` names the
+// constant in the message. The bytes are taken from the budget when the constant is added
+// (NodeImport::add_computed()).
 Result<MutableConstant> bounded_constant(NodeImport& node, tensor::DataType type, graph::Dims shape,
                                          std::string_view what);
 

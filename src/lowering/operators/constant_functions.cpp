@@ -1,4 +1,7 @@
-// Operators that a graph cannot contain: they are computed here, on constants, or are unsupported.
+// Handlers of operators that have no equivalent among the operators of the graph: Constant,
+// ConstantOfShape, Shape, Size, Range, NonZero, comparisons, logic and Where. They compute the
+// result in the lowering, from constants (Shape and Size: from the static shape). On other operands
+// they are kUnsupported, and the fallback operator, if there is one, takes over.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +22,7 @@ Value int64_constant(Dims elements, Dims shape) {
   return {{}, DataType::kInt64, std::move(shape), graph::Constant::of(elements)};
 }
 
-// All operands, which must be constants.
+// Returns all operands, which must be constants.
 Result<std::vector<const Value*>> constants(const NodeImport& node) {
   std::vector<const Value*> values;
   for (size_t i = 0; i < node.operand_count(); ++i) {
@@ -29,14 +32,14 @@ Result<std::vector<const Value*>> constants(const NodeImport& node) {
   return values;
 }
 
-// Storage for a computed constant, within the bound on what a model may compute.
+// Returns storage for the result, within the folding budget.
 Result<MutableConstant> storage(NodeImport& node, DataType type, Dims shape) {
-  MILLRACE_RETURN_IF_ERROR(graph::check_shape(shape));  // a job may have computed it
+  MILLRACE_RETURN_IF_ERROR(graph::check_shape(shape));  // its elements may come from a running job
   return bounded_constant(node, type, std::move(shape), "its result");
 }
 
-// The elements of `a` and `b`, of the same type and broadcast to one shape, compared or combined
-// into BOOLEANs.
+// Applies `function`, a comparison or a logical operator, to the elements of both operands, which
+// have the same type and are broadcast to one shape. The result is BOOLEAN.
 template <class Function>
 Result<ValueId> compute_booleans(NodeImport& node, Function&& function) {
   MILLRACE_ASSIGN_OR_RETURN(const auto operands, constants(node));
@@ -61,7 +64,8 @@ Result<ValueId> compute_booleans(NodeImport& node, Function&& function) {
   return node.add_computed(std::move(result.value));
 }
 
-// The constant of the first form that the node uses; the forms exclude each other.
+// Returns the constant that a Constant node states by one of several attributes, which exclude each
+// other.
 Result<Value> stated_constant(NodeImport& node) {
   if (const auto* tensor = node.tensor_attribute("value")) return *tensor;
   if (node.has_attribute("value_float")) {
@@ -81,13 +85,13 @@ Result<Value> stated_constant(NodeImport& node) {
   return unsupported("it has none of the attributes value, value_float(s) and value_int(s)");
 }
 
-// Number of elements of a range, or nothing where it is endless.
+// The number of elements of a Range; nothing if it is infinite or beyond kMost.
 template <class T>
 std::optional<int64_t> range_length(T start, T limit, T delta) {
   if (delta == T{0}) return std::nullopt;
   const double length = std::ceil((static_cast<double>(limit) - static_cast<double>(start)) /
                                   static_cast<double>(delta));
-  // Far beyond any computed constant, and exact in a double.
+  // 2^40: far beyond any computed constant, and exact in a double.
   constexpr double kMost = 1099511627776.0;
   if (!(length <= kMost)) return std::nullopt;
   return length > 0 ? static_cast<int64_t>(length) : 0;
@@ -105,7 +109,7 @@ Result<ValueId> import_constant_of_shape(NodeImport& node) {
   MILLRACE_ASSIGN_OR_RETURN(const Dims shape, node.constant_ints(0));
   Value fill{{}, DataType::kFloat32, {1}, graph::Constant::of(std::vector<float>{0})};
   if (const auto* tensor = node.tensor_attribute("value")) fill = *tensor;
-  if (fill.elements() != 1) return invalid_argument("its value is not one element");
+  if (fill.elements() != 1) return invalid_argument("its value must have one element");
   MILLRACE_ASSIGN_OR_RETURN(MutableConstant result, storage(node, fill.type, shape));
   MILLRACE_RETURN_IF_ERROR(visit_element(fill.type, [&](auto zero) -> Status {
     using T = decltype(zero);
@@ -138,7 +142,7 @@ Result<ValueId> import_range(NodeImport& node) {
   const DataType type = operands[0]->type;
   for (const Value* operand : operands) {
     if (operand->type != type || operand->elements() != 1) {
-      return invalid_argument("its operands are not three numbers of one type");
+      return invalid_argument("its operands must be three scalars of one type");
     }
   }
   MutableConstant result;
@@ -147,7 +151,7 @@ Result<ValueId> import_range(NodeImport& node) {
     const T start = operands[0]->constant->as<T>()[0];
     const T delta = operands[2]->constant->as<T>()[0];
     const auto length = range_length(start, operands[1]->constant->as<T>()[0], delta);
-    if (!length) return invalid_argument("its range is endless");
+    if (!length) return invalid_argument("its range is infinite or has more than 2^40 elements");
     MILLRACE_ASSIGN_OR_RETURN(result, storage(node, type, {*length}));
     T next = start;
     for (T& element : result.as<T>()) {
@@ -205,7 +209,7 @@ Result<ValueId> import_logical(NodeImport& node) {
 Result<ValueId> import_not(NodeImport& node) {
   MILLRACE_ASSIGN_OR_RETURN(const auto operands, constants(node));
   const Value& x = *operands[0];
-  if (x.type != DataType::kBoolean) return invalid_argument("its operand is not BOOLEAN");
+  if (x.type != DataType::kBoolean) return invalid_argument("its operand must be BOOLEAN");
   MILLRACE_ASSIGN_OR_RETURN(MutableConstant result, storage(node, DataType::kBoolean, x.shape));
   std::ranges::transform(x.constant->as<uint8_t>(), result.as<uint8_t>().begin(),
                          [](uint8_t element) { return static_cast<uint8_t>(element == 0); });
@@ -215,7 +219,8 @@ Result<ValueId> import_not(NodeImport& node) {
 Result<ValueId> import_where(NodeImport& node) {
   MILLRACE_ASSIGN_OR_RETURN(const auto operands, constants(node));
   const Value& condition = *operands[0];
-  if (condition.type != DataType::kBoolean) return invalid_argument("its condition is not BOOLEAN");
+  if (condition.type != DataType::kBoolean)
+    return invalid_argument("its condition must be BOOLEAN");
   if (operands[1]->type != operands[2]->type) return invalid_argument("its values differ in type");
   MILLRACE_ASSIGN_OR_RETURN(Dims shape, graph::broadcast(operands[1]->shape, operands[2]->shape));
   MILLRACE_ASSIGN_OR_RETURN(shape, graph::broadcast(shape, condition.shape));

@@ -1,4 +1,6 @@
-// Conv and the pooling operators: windows that slide over padded images.
+// Handlers of Conv, AveragePool, MaxPool and global pooling. They resolve what the standard leaves
+// to inference: defaults of strides and dilations, auto_pad, and ceil_mode, whose extra window
+// positions become padding at the end.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +14,8 @@ namespace {
 using graph::Dims;
 
 constexpr size_t kSpatialBegin = 2;  // in [N, C, spatial...]
-// Sizes beyond this have no meaning in a window; below it sums and products cannot overflow.
+// The largest kernel, stride, dilation and padding. Sums and products of these do not overflow 64
+// bits.
 constexpr int64_t kMaxWindow = int64_t{1} << 31;
 
 // How a window slides: one entry per spatial dimension.
@@ -28,12 +31,13 @@ Status check_entries(const char* name, const Dims& entries, size_t count, int64_
                       return entry >= low && entry <= kMaxWindow;
                     });
   if (fits) return {};
-  return invalid_argument(fmt::format("{} {} is not {} numbers of at least {}", name,
+  return invalid_argument(fmt::format("{} {} must have {} entries between {} and 2^31", name,
                                       graph::to_string(entries), count, low));
 }
 
-// SAME: as many positions as the stride fits into the input; the padding that needs is shared
-// between both ends, the odd element at the end (upper) or the beginning (lower).
+// auto_pad SAME: the output has ceil(input / stride) positions. The padding that this needs is
+// divided between both ends; an odd element goes to the end (SAME_UPPER) or the beginning
+// (SAME_LOWER).
 void pad_to_same(const Dims& input, bool upper, Window* window) {
   for (size_t d = 0; d < window->rank(); ++d) {
     const int64_t size = input[kSpatialBegin + d];
@@ -49,7 +53,7 @@ Status read_pads(NodeImport& node, Window* window) {
   const size_t rank = window->rank();
   const Dims pads = node.ints_attribute("pads").value_or(Dims(2 * rank, 0));
   if (pads.size() != 2 * rank) {
-    return invalid_argument(fmt::format("pads {} do not have two numbers for each of {} dimensions",
+    return invalid_argument(fmt::format("pads {} must have two entries for each of {} dimensions",
                                         graph::to_string(pads), rank));
   }
   window->pads_begin.assign(pads.begin(), pads.begin() + static_cast<std::ptrdiff_t>(rank));
@@ -58,7 +62,7 @@ Status read_pads(NodeImport& node, Window* window) {
   return check_entries("pads", window->pads_end, rank, 0);
 }
 
-// The window of a node over an image of that shape, with auto_pad resolved.
+// Returns the window of a node over an input of this shape, with auto_pad resolved.
 Result<Window> read_window(NodeImport& node, const Dims& input, Dims kernel) {
   if (input.size() <= kSpatialBegin) {
     return invalid_argument(
@@ -74,7 +78,8 @@ Result<Window> read_window(NodeImport& node, const Dims& input, Dims kernel) {
   MILLRACE_RETURN_IF_ERROR(check_entries("dilations", window.dilations, rank, 1));
   window.pads_begin = window.pads_end = Dims(rank, 0);
   for (size_t d = 0; d < rank; ++d) {
-    if (window.extent(d) > kMaxWindow) return invalid_argument("its window is too large");
+    if (window.extent(d) > kMaxWindow)
+      return invalid_argument("its dilated kernel is larger than 2^31 in a dimension");
   }
   const std::string auto_pad = node.string_attribute("auto_pad", "NOTSET");
   if (auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER") {
@@ -82,13 +87,15 @@ Result<Window> read_window(NodeImport& node, const Dims& input, Dims kernel) {
   } else if (auto_pad == "NOTSET" || auto_pad.empty()) {
     MILLRACE_RETURN_IF_ERROR(read_pads(node, &window));
   } else if (auto_pad != "VALID") {
-    return invalid_argument(fmt::format("auto_pad '{}' does not exist", auto_pad));
+    return invalid_argument(fmt::format(
+        "auto_pad is '{}'; expected NOTSET, SAME_UPPER, SAME_LOWER or VALID", auto_pad));
   }
   return window;
 }
 
-// ceil_mode: one more position where a window hangs over the end, unless it would begin in the
-// padding behind the image. Lengthens pads_end to what that position needs and returns by how much.
+// ceil_mode: the output has one more position if the last window extends beyond the padded input,
+// unless that window would begin in the padding at the end. Extends pads_end by what that position
+// needs, and returns by how much.
 Dims extend_to_ceil(const Dims& input, Window* window) {
   Dims excess(window->rank(), 0);
   for (size_t d = 0; d < window->rank(); ++d) {
@@ -136,7 +143,7 @@ Result<ValueId> emit_conv(NodeImport& node, ValueId x, ValueId weight, ValueId b
   const Dims kernel(shape.begin() + kSpatialBegin, shape.end());
   if (node.ints_attribute("kernel_shape").value_or(kernel) != kernel) {
     return invalid_argument(
-        fmt::format("kernel_shape is not that of its weight {}", graph::to_string(shape)));
+        fmt::format("kernel_shape does not match its weight {}", graph::to_string(shape)));
   }
   MILLRACE_ASSIGN_OR_RETURN(Window window,
                             read_window(node, node.builder().value(x).shape, kernel));
@@ -150,8 +157,9 @@ Result<ValueId> emit_conv(NodeImport& node, ValueId x, ValueId weight, ValueId b
 }
 
 Result<ValueId> import_conv(NodeImport& node) {
-  // The plain kernel states the order of its sums (fallback/layers/convolution.cpp).
-  if (node.builder().as_written()) return unsupported("it is computed as it is written");
+  // The kernel of the fallback operator adds in a defined order (fallback/layers/convolution.cpp).
+  if (node.builder().as_written())
+    return unsupported("as_written leaves it to a fallback operator");
   return emit_conv(node, node.operand(0), node.operand(1), node.operand(2));
 }
 

@@ -23,19 +23,21 @@ int64_t integer_attribute(const network::Node& node, std::string_view name, int6
   return absent;
 }
 
-// `shape` with dimensions of 1 behind it, so that its first is dimension `axis` of `rank`.
+// Appends dimensions of 1 to `shape`, so that its first dimension aligns with dimension `axis` of a
+// tensor of rank `rank`.
 Result<graph::Dims> with_first_at(graph::Dims shape, int64_t axis, size_t rank) {
   MILLRACE_ASSIGN_OR_RETURN(const size_t first, normalise_axis(axis, rank));
   if (first + shape.size() > rank) {
     return invalid_argument(
-        fmt::format("its second operand {} does not fit from axis {} of rank {}",
+        fmt::format("its second operand {} does not fit at axis {} of a tensor of rank {}",
                     graph::to_string(shape), axis, rank));
   }
   shape.resize(rank - first, 1);
   return shape;
 }
 
-// Nothing changes where the shapes stand as numpy expects them.
+// Returns the shape of the second operand that aligns it with the first by numpy's rules; its own
+// shape if it aligns already.
 Result<graph::Dims> aligned_shape(const network::Node& node, const graph::Dims& first,
                                   const graph::Dims& second) {
   if (node.type == "PRelu")

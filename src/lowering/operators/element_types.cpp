@@ -15,7 +15,7 @@ using tensor::DataType;
 constexpr int64_t kFloat16 = 10;
 constexpr int64_t kBfloat16 = 16;
 
-// How files store elements of a type.
+// A row of the table of types. `file_bytes` is 0 for types that are not supported.
 struct Row {
   int64_t number;
   std::string_view name;

@@ -1,4 +1,6 @@
-// Elementwise operators that need more than a kind: attributes, optional operands, compositions.
+// Handlers of elementwise operators that need more than the choice of a UnaryKind or BinaryKind:
+// those with attributes or optional operands (Clip, Gelu, Pow, Cast), and those that are composed
+// of others (Mean, Selu, Mish).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +16,8 @@ namespace {
 using graph::BinaryKind;
 using graph::UnaryKind;
 
-// Returns a bound of Clip if it is a constant float32 scalar and not NaN.
+// Returns a bound of Clip: `absent` if the operand is left out, nothing unless it is a constant
+// FLOAT32 scalar that is not NaN.
 std::optional<float> float_bound(const NodeImport& node, size_t index, float absent) {
   if (!node.has(index)) return absent;
   if (node.value(index).type != tensor::DataType::kFloat32 || !node.is_constant(index)) {
@@ -32,7 +35,8 @@ Result<ValueId> clip_between(NodeImport& node, float low, float high) {
   return node.unary(UnaryKind::kClip, node.operand(0), low, high);
 }
 
-// Pow of an integer by a number that may not be whole: the result is an integer again.
+// Pow of an integer base with a floating-point exponent: computed in FLOAT32, and cast to the type
+// of the base.
 Result<ValueId> integer_to_fraction(NodeImport& node) {
   using tensor::DataType;
   MILLRACE_ASSIGN_OR_RETURN(const ValueId base,

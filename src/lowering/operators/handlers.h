@@ -1,4 +1,6 @@
-// The handlers of all ONNX operators, by family; operator_table.cpp lists who handles what.
+// The handlers of all ONNX operators that become operators of the graph, by source file. A handler
+// (see Handler in node_import.h) translates one node; operator_table.cpp maps operators to
+// handlers.
 #pragma once
 
 #include "lowering/operators/node_import.h"
@@ -6,7 +8,8 @@
 namespace millrace::lowering {
 
 // conv_pool.cpp
-// A Conv or Pool of `x`, which has channels first, with the attributes of a node.
+// Emits a Conv or Pool of `x`, which is channels-first ([N, C, spatial...]), with the attributes of
+// the node.
 Result<ValueId> emit_conv(NodeImport& node, ValueId x, ValueId weight, ValueId bias);
 Result<ValueId> emit_average_pool(NodeImport& node, ValueId x);
 Result<ValueId> emit_max_pool(NodeImport& node, ValueId x);
@@ -29,7 +32,7 @@ template <graph::BinaryKind kKind>
 Result<ValueId> import_binary(NodeImport& node) {
   return node.binary(kKind, node.operand(0), node.operand(1));
 }
-// Any number of operands, combined from left to right.
+// Combines any number of operands from left to right.
 template <graph::BinaryKind kKind>
 Result<ValueId> import_chain(NodeImport& node) {
   ValueId result = node.operand(0);
@@ -126,7 +129,7 @@ Result<ValueId> import_qlinear_global_average_pool(NodeImport& node);
 Result<ValueId> import_qlinear_average_pool(NodeImport& node);
 Result<ValueId> import_qlinear_concat(NodeImport& node);
 Result<ValueId> import_qgemm_of_numbers(NodeImport& node);
-// QLinearConv of com.microsoft, with channels in the first dimension or the last.
+// QLinearConv of com.microsoft, channels-first or channels-last.
 Result<ValueId> import_qlinear_conv_of_microsoft(NodeImport& node);
 
 // quantised/channels_last.cpp
@@ -163,8 +166,8 @@ Result<ValueId> import_group_query_attention(NodeImport& node);
 Result<ValueId> import_extended_quantize(NodeImport& node);
 Result<ValueId> import_extended_dequantize(NodeImport& node);
 
-// constant_functions.cpp: operators that are supported only where they can be computed during the
-// import.
+// constant_functions.cpp: operators that a handler supports only on constants, which it computes in
+// the lowering.
 Result<ValueId> import_constant(NodeImport& node);
 Result<ValueId> import_constant_of_shape(NodeImport& node);
 Result<ValueId> import_shape(NodeImport& node);

@@ -6,10 +6,11 @@ Result<ValueId> import_matmul(NodeImport& node) {
   return node.emit(graph::MatMul{}, {node.operand(0), node.operand(1)});
 }
 
-// alpha * A B + beta * C. beta goes into C: where that is a constant, it costs nothing.
+// Gemm is alpha * A B + beta * C. MatMul has no beta, so C is multiplied by it; a constant C is
+// folded.
 Result<ValueId> import_gemm(NodeImport& node) {
   if (node.shape(0).size() != 2 || node.shape(1).size() != 2) {
-    return invalid_argument("its operands are not two matrices");
+    return invalid_argument("its operands must be two matrices");
   }
   graph::MatMul matmul;
   matmul.transpose_a = node.int_attribute("transA", 0) != 0;

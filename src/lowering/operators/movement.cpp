@@ -1,4 +1,6 @@
-// Operators that pick, join and repeat elements.
+// Handlers of operators that select, join, pad and repeat elements: Concat, Slice, Split, Gather,
+// Pad, Expand and Tile. Lists such as starts, pads and sizes must be constants; the operators of
+// the graph have them with one entry per dimension.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +14,7 @@ namespace {
 
 using graph::Dims;
 
-// The lists of a Slice: attributes at first, operands from opset 10.
+// The lists of a Slice: attributes before opset 10, operands from then on.
 struct SliceLists {
   Dims starts, ends, axes, steps;
 };
@@ -51,12 +53,13 @@ Result<SliceLists> read_slice(NodeImport& node) {
   return lists;
 }
 
-// Sets dimension `d` of the slice to [start, end) by `step`, as numpy reads these.
+// Sets dimension `d` of the slice to start:end:step, with numpy's rules for negative and large
+// indices.
 Status slice_dimension(int64_t dim, size_t d, int64_t start, int64_t end, int64_t step,
                        graph::Slice* slice) {
   if (step == 0) return invalid_argument("a step is 0");
-  // Steps beyond the dimension pick one element each; the bound keeps the arithmetic from
-  // overflowing.
+  // A step beyond the dimension selects one element at most, however large it is; the limit
+  // prevents overflow.
   step = std::clamp(step, -dim - 1, dim + 1);
   const auto position = [dim](int64_t index) {
     return index < 0 ? std::max(index, -dim - 1) + dim : std::min(index, dim);
@@ -82,8 +85,8 @@ graph::Slice whole(const Dims& shape) {
   return {Dims(shape.size(), 0), shape, Dims(shape.size(), 1)};
 }
 
-// Sizes of the parts of a Split: an attribute at first, an operand from opset 13; equal parts where
-// none are stated, of which the last may be smaller.
+// Returns the sizes of the parts of a Split: an attribute before opset 13, an operand from then on.
+// If none are stated, the parts are equal, except that the last may be smaller.
 Result<Dims> split_sizes(NodeImport& node, int64_t dim) {
   if (node.opset() < 13) {
     if (const auto sizes = node.ints_attribute("split")) return *sizes;
@@ -92,7 +95,7 @@ Result<Dims> split_sizes(NodeImport& node, int64_t dim) {
   }
   const auto parts = static_cast<int64_t>(node.output_count());
   if (node.opset() >= 18 && node.int_attribute("num_outputs", parts) != parts) {
-    return invalid_argument("num_outputs is not the number of its outputs");
+    return invalid_argument("num_outputs does not match the number of its outputs");
   }
   const int64_t part = (dim + parts - 1) / parts;
   Dims sizes(static_cast<size_t>(parts), part);
@@ -100,10 +103,11 @@ Result<Dims> split_sizes(NodeImport& node, int64_t dim) {
   return sizes;
 }
 
-// Padding of the listed axes, begins then ends, spread over all dimensions.
+// Sets the padding of all dimensions from `pads`, which lists the begins and then the ends for
+// `axes`.
 Status read_pads(NodeImport& node, const Dims& pads, const Dims& axes, graph::Pad* pad) {
   if (pads.size() != 2 * axes.size()) {
-    return invalid_argument(fmt::format("pads {} do not have two numbers for each of {} dimensions",
+    return invalid_argument(fmt::format("pads {} must have two entries for each of {} axes",
                                         graph::to_string(pads), axes.size()));
   }
   const size_t rank = node.shape(0).size();
@@ -117,15 +121,16 @@ Status read_pads(NodeImport& node, const Dims& pads, const Dims& axes, graph::Pa
   return {};
 }
 
-// The number that fills the padding. The graph holds it as a float, whatever the type of the data.
+// Returns the padding value. The graph holds it as a float, whatever the type of the data.
 Result<float> padding_value(const NodeImport& node) {
   MILLRACE_ASSIGN_OR_RETURN(const float value, node.constant_float(2));
   if (!tensor::is_integer(node.value(2).type)) return value;
   MILLRACE_ASSIGN_OR_RETURN(const Dims exact, node.constant_ints(2));
-  // 2^24: up to there a float holds every integer.
+  // A float represents all integers up to 2^24.
   constexpr int64_t kExact = int64_t{1} << 24;
   if (exact[0] >= -kExact && exact[0] <= kExact) return value;
-  return unsupported(fmt::format("its padding value {} is beyond 2^24", exact[0]));
+  return unsupported(
+      fmt::format("its padding value {} is beyond 2^24, so FLOAT32 may not hold it", exact[0]));
 }
 
 Result<graph::PadMode> pad_mode(const std::string& mode) {
@@ -172,7 +177,7 @@ Result<ValueId> import_split(NodeImport& node) {
   MILLRACE_ASSIGN_OR_RETURN(const Dims sizes, split_sizes(node, shape[axis]));
   if (sizes.size() != node.output_count()) {
     return invalid_argument(
-        fmt::format("{} sizes for {} outputs", sizes.size(), node.output_count()));
+        fmt::format("it has {} sizes for {} outputs", sizes.size(), node.output_count()));
   }
   ValueId first = kNoValue;
   int64_t begin = 0;
@@ -186,7 +191,7 @@ Result<ValueId> import_split(NodeImport& node) {
     if (i > 0) node.set_output(i, part);
   }
   if (begin == shape[axis]) return first;
-  return invalid_argument(fmt::format("its parts {} do not add up to the dimension, {}",
+  return invalid_argument(fmt::format("its sizes {} do not add up to the dimension of {}",
                                       graph::to_string(sizes), shape[axis]));
 }
 
@@ -226,13 +231,14 @@ Result<ValueId> import_expand(NodeImport& node) {
   return node.emit(graph::Expand{std::move(shape)}, {node.operand(0)});
 }
 
-// Repeats by broadcasting over a dimension put in front of each repeated one.
+// Tile becomes Reshape, Expand, Reshape: each repeated dimension gets a dimension of 1 in front,
+// which is expanded to the number of repeats and then merged with it.
 Result<ValueId> import_tile(NodeImport& node) {
   MILLRACE_ASSIGN_OR_RETURN(const Dims repeats, node.constant_ints(1));
   const Dims& shape = node.shape(0);
   if (repeats.size() != shape.size()) {
     return invalid_argument(
-        fmt::format("{} repeats for {} dimensions", repeats.size(), shape.size()));
+        fmt::format("it has {} repeats for {} dimensions", repeats.size(), shape.size()));
   }
   MILLRACE_RETURN_IF_ERROR(graph::check_shape(repeats).with_context("repeats"));
   Dims split, repeated, joined;

@@ -1,3 +1,5 @@
+// Access to operands and attributes, and the naming of what a handler adds: the first node or
+// constant gets the node's name, later ones "NAME/1", "NAME/2" and so on.
 #include "lowering/operators/node_import.h"
 
 #include <fmt/format.h>
@@ -14,7 +16,7 @@ namespace millrace::lowering {
 
 namespace {
 
-// In the order of network::Attribute::Value.
+// The names of attribute kinds, in the order of network::Attribute::Value.
 constexpr const char* kKinds[] = {"INT",    "FLOAT",   "STRING", "INTS",
                                   "FLOATS", "STRINGS", "TENSOR", "GRAPH"};
 static_assert(std::size(kKinds) == std::variant_size_v<network::Attribute::Value>);
@@ -36,7 +38,7 @@ NodeImport::NodeImport(GraphBuilder& builder, const network::Node& node, std::st
       outputs_(node.outputs.size(), kNoValue) {}
 
 Status NodeImport::require_constant(size_t index) const {
-  // A list without elements needs none.
+  // An operand without elements is known, whatever makes it.
   if (is_constant(index) || value(index).elements() == 0) return {};
   asked_.push_back(operand(index));
   return unsupported(fmt::format("its input '{}' is not a constant", value(index).name));
@@ -195,7 +197,8 @@ Result<graph::Dims> normalise_axes(const graph::Dims& axes, size_t rank) {
   }
   std::ranges::sort(result);
   if (std::ranges::adjacent_find(result) != result.end()) {
-    return invalid_argument(fmt::format("axes {} name a dimension twice", graph::to_string(axes)));
+    return invalid_argument(
+        fmt::format("axes {} contain a dimension twice", graph::to_string(axes)));
   }
   return result;
 }

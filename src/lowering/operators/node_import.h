@@ -1,5 +1,6 @@
-// NodeImport: what the handler of an ONNX operator works with: the node's operands and attributes,
-// and the graph that it adds operators to.
+// NodeImport: the context of a handler, which translates one ONNX node. It gives access to the
+// node's operands and attributes, and adds operators to the graph under construction. For one
+// thread.
 #pragma once
 
 #include <optional>
@@ -19,8 +20,9 @@ using graph::ValueId;
 
 class NodeImport {
  public:
-  // `operands` has one entry per input that the node lists, kNoValue where it leaves one out; what
-  // the node adds to the graph has names that begin with `name`.
+  // `operands` has one entry per input that the node lists, kNoValue if it is left out. Names of
+  // nodes and values that are added to the graph begin with `name`. The builder and the node must
+  // outlive this.
   NodeImport(GraphBuilder& builder, const network::Node& node, std::string name, int opset,
              std::vector<ValueId> operands);
 
@@ -28,7 +30,7 @@ class NodeImport {
   int opset() const { return opset_; }
   size_t output_count() const { return node_.outputs.size(); }
 
-  // Operands. The operator table guarantees that the required ones are there.
+  // Operands. Those that the operator table requires are present.
   size_t operand_count() const { return operands_.size(); }
   const std::vector<ValueId>& operands() const { return operands_; }
   ValueId operand(size_t index) const {
@@ -40,47 +42,51 @@ class NodeImport {
   const graph::Dims& shape(size_t index) const { return value(index).shape; }
   bool is_constant(size_t index) const { return value(index).constant.has_value(); }
 
-  // kUnsupported where the model computes the operand at run time, which is remembered in asked().
-  // For what cannot go on without its elements: a handler that tries something else, or does the
-  // same in another way, asks is_constant().
+  // kUnsupported if the operand has elements and is no constant; it is then added to asked(), and
+  // the handler is called again if its elements become known. A handler that can go on without the
+  // elements calls is_constant() instead.
   Status require_constant(size_t index) const;
-  // The operands without which the handler could not go on.
+  // The operands whose elements the handler needs.
   const std::vector<ValueId>& asked() const { return asked_; }
 
-  // The elements of an operand that must be a constant; kInvalidArgument where its type is another.
+  // The elements of an operand that must be a constant, converted to int64_t or float. Errors are
+  // those of require_constant(), and kInvalidArgument for floating-point elements where integers
+  // are expected, or if constant_float() finds other than one element.
   Result<graph::Dims> constant_ints(size_t index) const;
   Result<std::vector<float>> constant_floats(size_t index) const;
-  Result<float> constant_float(size_t index) const;  // one element, of any numeric type
+  Result<float> constant_float(size_t index) const;
 
-  // Attributes: the default where the node has none. One of the wrong kind is remembered in
-  // attribute_status(), and the default returned.
+  // Attributes; the default, or nothing, if the node does not have the attribute. An attribute of
+  // the wrong kind counts as absent, and is the error of attribute_status(), which the caller of
+  // the handler checks.
   int64_t int_attribute(const char* name, int64_t default_value);
   float float_attribute(const char* name, float default_value);
   std::string string_attribute(const char* name, const std::string& default_value);
   std::optional<graph::Dims> ints_attribute(const char* name);
   std::optional<std::vector<float>> floats_attribute(const char* name);
   std::optional<std::vector<std::string>> strings_attribute(const char* name);
-  const graph::Value* tensor_attribute(const char* name);  // null where there is none
+  const graph::Value* tensor_attribute(const char* name);  // null if there is none
   bool has_attribute(const char* name) const;
   const Status& attribute_status() const { return attribute_status_; }
 
-  // Adds an operator (see GraphBuilder::emit); the rest are shorthands for it.
+  // Adds an operator, or the constant that it computes (see GraphBuilder::emit()).
   Result<ValueId> emit(graph::Operator op, std::vector<ValueId> inputs);
   Result<ValueId> unary(graph::UnaryKind kind, ValueId x, float alpha = 0, float beta = 0);
   Result<ValueId> binary(graph::BinaryKind kind, ValueId a, ValueId b);
-  Result<ValueId> reshape(ValueId x, graph::Dims shape);  // x itself where it has that shape
+  Result<ValueId> reshape(ValueId x, graph::Dims shape);  // x itself if it has that shape
   Result<ValueId> reduce(graph::ReduceKind kind, ValueId x, graph::Dims axes, bool keep_dims);
-  // The outputs of an operator of src/fallback.
+  // Adds a fallback operator (see GraphBuilder::emit_fallback()), and returns its outputs.
   Result<std::vector<ValueId>> emit_fallback(graph::Fallback op, std::vector<ValueId> inputs,
                                              size_t outputs);
-  // The members of an operand that is a sequence; kInvalidArgument where it is none.
+  // The members of an operand that must be a sequence; kInvalidArgument if it is none.
   Result<std::vector<ValueId>> sequence(size_t index) const;
   Result<ValueId> add_sequence(std::vector<ValueId> members);
-  // A constant that the handler made from constants.
+  // Adds a constant that the handler computed from constants.
   Result<ValueId> add_computed(graph::Value constant);
   GraphBuilder& builder() { return builder_; }
 
-  // Names an output beyond the first, whose value a handler returns.
+  // Sets the value of output `index`, which is at least 1: the handler returns that of the first
+  // output.
   void set_output(size_t index, ValueId id);
   const std::vector<ValueId>& extra_outputs() const { return outputs_; }
 
@@ -100,12 +106,14 @@ class NodeImport {
   Status attribute_status_;
 };
 
-// A handler adds what the node means to the graph and returns the value of its first output.
-// kUnsupported: a variant that is not covered; anything else: the model is inconsistent.
+// A handler adds operators that compute the node to the graph, and returns the value of its first
+// output. kUnsupported: a variant that is not supported, for which a fallback operator may exist.
+// Any other error: the model is inconsistent.
 using Handler = Result<ValueId> (*)(NodeImport& node);
 
 using graph::normalise_axis;
-// The same for a list, ascending; kInvalidArgument where one is named twice.
+// Returns the non-negative equivalents of the axes in ascending order; kInvalidArgument if an axis
+// is out of range or occurs twice.
 Result<graph::Dims> normalise_axes(const graph::Dims& axes, size_t rank);
 
 }  // namespace millrace::lowering

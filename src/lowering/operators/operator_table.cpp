@@ -1,3 +1,5 @@
+// The rows are sorted by domain and name. A handler may serve several operators, and several
+// versions of one: it distinguishes them by NodeImport::type() and NodeImport::opset().
 #include "lowering/operators/operator_table.h"
 
 #include "lowering/operators/handlers.h"

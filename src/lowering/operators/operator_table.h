@@ -1,4 +1,5 @@
-// The one list of ONNX operators that can be imported.
+// The table of ONNX operators that have a handler, by domain, name and opset. Operators without a
+// row may still be fallback operators (src/fallback). Constant data: thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +10,7 @@
 
 namespace millrace::lowering {
 
-// The opsets of the default domain that this importer knows.
+// The opsets of the default domain that are supported.
 inline constexpr int kMinOpset = 1;
 inline constexpr int kMaxOpset = 22;
 
@@ -18,17 +19,17 @@ inline constexpr size_t kAnyNumber = ~size_t{0};
 struct OperatorEntry {
   std::string_view domain;  // "" is the default domain
   std::string_view type;
-  int since;  // the first and the last opset of the domain that has the operator
-  int last;
-  size_t required;  // operands that must be there, and the most there may be
-  size_t allowed;
+  int since;        // the first opset of the domain that the handler supports
+  int last;         // the last one
+  size_t required;  // the first operands, which must be present
+  size_t allowed;   // the most operands; may be kAnyNumber
   Handler handler;
 };
 
 // The whole list.
 std::span<const OperatorEntry> operator_table();
 
-// The entry for an operator; null where there is none for this opset.
+// The entry for an operator; null if there is none for this opset.
 const OperatorEntry* find_operator(std::string_view domain, std::string_view type, int opset);
 
 }  // namespace millrace::lowering

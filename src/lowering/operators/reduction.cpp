@@ -1,4 +1,4 @@
-// Reductions, and the operators that normalise by them.
+// Handlers of the Reduce operators, Softmax, LogSoftmax and BatchNormalization.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,8 +14,8 @@ using graph::Dims;
 using graph::ReduceKind;
 using graph::UnaryKind;
 
-// Axes are an attribute at first; ReduceSum takes them as an operand from opset 13, the others from
-// opset 18.
+// Returns the axes of a Reduce operator. They are an operand from opset 13 (ReduceSum) or opset 18
+// (the others) on, and an attribute before.
 Result<Dims> reduced_axes(NodeImport& node) {
   const int since = node.type() == "ReduceSum" ? 13 : 18;
   Dims axes;
@@ -39,8 +39,8 @@ Result<ValueId> reduce_value(NodeImport& node, ReduceKind kind, ValueId x) {
   return node.reduce(kind, x, std::move(axes), node.int_attribute("keepdims", 1) != 0);
 }
 
-// Before opset 13 the operator works on a matrix: dimensions from `axis` on are one row. That is
-// the later meaning where at most one of them is larger than 1.
+// Softmax before opset 13 works on a matrix, in which all dimensions from `axis` on form a row. If
+// at most one of these dimensions is not 1, that is the same as Softmax along this dimension.
 Result<ValueId> softmax_of_rows(NodeImport& node, size_t axis, bool log) {
   const Dims& shape = node.shape(0);
   const auto is_wide = [](int64_t dim) { return dim != 1; };

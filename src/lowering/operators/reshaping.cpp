@@ -1,4 +1,6 @@
-// Operators that keep the elements and change the shape or the order of dimensions.
+// Handlers of operators that keep the elements and change the shape or the order of dimensions:
+// Reshape, Flatten, Squeeze, Unsqueeze, Transpose, DepthToSpace and SpaceToDepth. All become
+// Reshape and Transpose.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +14,8 @@ namespace {
 
 using graph::Dims;
 
-// Axes of Squeeze and Unsqueeze: an attribute at first, an operand from opset 13.
+// Returns the axes of Squeeze and Unsqueeze, which are an attribute before opset 13 and an operand
+// from then on; nothing if they are left out.
 Result<std::optional<Dims>> listed_axes(NodeImport& node) {
   if (node.opset() < 13) return node.ints_attribute("axes");
   if (!node.has(1)) return std::optional<Dims>();
@@ -24,10 +27,11 @@ bool contains(const Dims& axes, size_t axis) {
   return std::ranges::find(axes, static_cast<int64_t>(axis)) != axes.end();
 }
 
-// Replaces the one -1 by what the other dimensions leave over.
+// Replaces a -1 in the target shape by the size that the other dimensions leave.
 Status resolve_open_dimension(const Dims& input, Dims* shape) {
   if (std::ranges::count(*shape, -1) > 1) {
-    return invalid_argument(fmt::format("{} has more than one -1", graph::to_string(*shape)));
+    return invalid_argument(
+        fmt::format("its shape {} has more than one -1", graph::to_string(*shape)));
   }
   const auto open = std::ranges::find(*shape, -1);
   if (open == shape->end()) return {};
@@ -35,13 +39,14 @@ Status resolve_open_dimension(const Dims& input, Dims* shape) {
   const int64_t elements = checked_product(input).value_or(0);
   const int64_t known = checked_product(*shape).value_or(0);
   if (known == 0 || elements % known != 0) {
-    return invalid_argument(fmt::format("{} elements do not fill its shape", elements));
+    return invalid_argument(fmt::format(
+        "its shape has a -1, but its other dimensions do not divide {} elements", elements));
   }
   *open = elements / known;
   return {};
 }
 
-// The image and the size of the blocks of DepthToSpace and SpaceToDepth.
+// The shape of the image [N, C, H, W], and the block size, of DepthToSpace and SpaceToDepth.
 struct Blocks {
   int64_t n, c, h, w, size;
 };
@@ -49,7 +54,7 @@ struct Blocks {
 Result<Blocks> read_blocks(NodeImport& node) {
   const Dims& x = node.shape(0);
   const int64_t size = node.int_attribute("blocksize", 0);
-  if (x.size() != 4) return invalid_argument("its input is no image [N, C, H, W]");
+  if (x.size() != 4) return invalid_argument("its input must be an image [N, C, H, W]");
   if (size < 1 || size > (int64_t{1} << 16)) {
     return invalid_argument(fmt::format("blocksize {} is out of range", size));
   }
@@ -71,8 +76,9 @@ Result<ValueId> import_reshape(NodeImport& node) {
   for (size_t d = 0; d < shape.size(); ++d) {
     if (shape[d] != 0 || !zero_copies) continue;
     if (d >= input.size()) {
-      return invalid_argument(fmt::format("{} copies a dimension that {} does not have",
-                                          graph::to_string(shape), graph::to_string(input)));
+      return invalid_argument(
+          fmt::format("its shape {} copies a dimension that its input {} does not have",
+                      graph::to_string(shape), graph::to_string(input)));
     }
     shape[d] = input[d];
   }
@@ -82,7 +88,7 @@ Result<ValueId> import_reshape(NodeImport& node) {
 
 Result<ValueId> import_flatten(NodeImport& node) {
   const Dims& input = node.shape(0);
-  // The axis may also be the rank: everything goes into the first dimension.
+  // The axis may equal the rank: then all dimensions go into the first dimension of the result.
   const int64_t axis = node.int_attribute("axis", 1);
   size_t split = input.size();
   if (axis != static_cast<int64_t>(split)) {
@@ -103,7 +109,7 @@ Result<ValueId> import_squeeze(NodeImport& node) {
     if (!drop) shape.push_back(input[d]);
     if (drop && input[d] != 1) {
       return invalid_argument(
-          fmt::format("dimension {} of {} is not 1", d, graph::to_string(input)));
+          fmt::format("it removes dimension {} of {}, which is not 1", d, graph::to_string(input)));
     }
   }
   return node.reshape(node.operand(0), std::move(shape));
@@ -129,12 +135,13 @@ Result<ValueId> import_transpose(NodeImport& node) {
                    {node.operand(0)});
 }
 
-// Channels are [block row, block column, C'] (DCR) or [C', block row, block column] (CRD).
+// The channels are [block row, block column, C'] in mode DCR and [C', block row, block column] in
+// mode CRD.
 Result<ValueId> import_depth_to_space(NodeImport& node) {
   MILLRACE_ASSIGN_OR_RETURN(const Blocks b, read_blocks(node));
   const std::string mode = node.string_attribute("mode", "DCR");
   if (mode != "DCR" && mode != "CRD") {
-    return invalid_argument(fmt::format("mode '{}' does not exist", mode));
+    return invalid_argument(fmt::format("mode is '{}'; expected DCR or CRD", mode));
   }
   const int64_t c = b.c / (b.size * b.size);
   const Dims joined = {b.n, c, b.h * b.size, b.w * b.size};

@@ -1,4 +1,6 @@
-// Upsample (to opset 9) and Resize (from opset 10).
+// Handlers of Upsample (up to opset 9) and Resize (from opset 10 on). They cover nearest and linear
+// interpolation; variants that graph::Resize does not have are kUnsupported and left to the
+// fallback operator.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +18,7 @@ using graph::Dims;
 using graph::NearestMode;
 using graph::ResizeMode;
 
-// The middle of an output element, instead of its beginning, is what is looked up in the input.
+// A coordinate mode for nearest only: x_original = (x_resized + 0.5) / scale.
 constexpr const char* kTfHalfPixel = "tf_half_pixel_for_nn";
 
 Status read_mode(NodeImport& node, graph::Resize* resize) {
@@ -58,19 +60,19 @@ Status read_nearest(NodeImport& node, graph::Resize* resize) {
   } else if (mode == "ceil") {
     resize->nearest = NearestMode::kCeil;
   } else {
-    return invalid_argument(fmt::format("nearest_mode '{}' does not exist", mode));
+    return invalid_argument(fmt::format("nearest_mode '{}' is not in the standard", mode));
   }
   return {};
 }
 
-// Before opset 11 the nearest element is the one at or below where the picture grows, the one at or
-// above where it shrinks.
+// Before opset 11, the nearest element is that at or below the coordinate (floor) if the image is
+// enlarged, and that at or above it (ceil) if the image is reduced.
 Status choose_old_nearest(graph::Resize* resize) {
   const auto& scales = resize->scales;
   const bool grows = std::ranges::any_of(scales, [](float scale) { return scale > 1; });
   const bool shrinks = std::ranges::any_of(scales, [](float scale) { return scale < 1; });
   if (grows && shrinks && resize->mode == ResizeMode::kNearest) {
-    return unsupported("it grows one dimension and shrinks another");
+    return unsupported("it enlarges one dimension and reduces another");
   }
   resize->nearest = shrinks ? NearestMode::kCeil : NearestMode::kFloor;
   return {};
@@ -85,11 +87,11 @@ Status check_later_attributes(NodeImport& node) {
   return {};
 }
 
-// The output's shape from the scales, which must be one per dimension.
+// Sets the shape of the output from the scales, of which there must be one per dimension.
 Status shape_from_scales(const Dims& input, graph::Resize* resize) {
   if (resize->scales.size() != input.size()) {
     return invalid_argument(
-        fmt::format("{} scales for {} dimensions", resize->scales.size(), input.size()));
+        fmt::format("it has {} scales for {} dimensions", resize->scales.size(), input.size()));
   }
   for (size_t d = 0; d < input.size(); ++d) {
     const float scale = resize->scales[d];
@@ -98,26 +100,27 @@ Status shape_from_scales(const Dims& input, graph::Resize* resize) {
     const int64_t size = fits ? graph::scaled_size(input[d], graph::fraction_of(scale)) : 0;
     if (size < 1) {
       return invalid_argument(
-          fmt::format("scale {} makes a dimension of {} impossible", scale, input[d]));
+          fmt::format("scale {} gives a dimension of {} an invalid size", scale, input[d]));
     }
     resize->shape.push_back(size);
   }
   return {};
 }
 
-// The standard aligns the last element with the end of the output before its size is rounded down.
-// The graph's Resize does not know that size.
+// Refuses align_corners if size times scale is not an integer. The standard then aligns the last
+// element of the input with the output size before rounding, which graph::Resize does not have.
 Status check_whole_sizes(const Dims& input, const graph::Resize& resize) {
   if (resize.coordinates != CoordinateMode::kAlignCorners) return {};
   for (size_t d = 0; d < input.size(); ++d) {
     const double size = static_cast<double>(input[d]) * resize.scales[d];
     if (std::fabs(size - static_cast<double>(resize.shape[d])) > 1e-4)
-      return unsupported("align_corners with a size that is not whole");
+      return unsupported("align_corners with an output size that is not an integer");
   }
   return {};
 }
 
-// Both are in the same element of the input where that becomes a whole number of elements.
+// Refuses tf_half_pixel_for_nn unless it equals the asymmetric mode: with integer scales and floor,
+// x / scale and (x + 0.5) / scale are in the same element of the input.
 Status check_half_pixel(NodeImport& node, const graph::Resize& resize) {
   if (node.string_attribute("coordinate_transformation_mode", "half_pixel") != kTfHalfPixel)
     return {};
@@ -126,12 +129,13 @@ Status check_half_pixel(NodeImport& node, const graph::Resize& resize) {
       resize.mode == ResizeMode::kNearest && resize.nearest == NearestMode::kFloor;
   if (is_lower && std::ranges::all_of(resize.scales, is_whole)) return {};
   return unsupported(
-      fmt::format("{} is covered for whole scales and the element below", kTfHalfPixel));
+      fmt::format("{} is supported for integer scales with nearest_mode floor only", kTfHalfPixel));
 }
 
 Status shape_from_sizes(const Dims& input, const Dims& sizes, graph::Resize* resize) {
   if (sizes.size() != input.size()) {
-    return invalid_argument(fmt::format("{} sizes for {} dimensions", sizes.size(), input.size()));
+    return invalid_argument(
+        fmt::format("it has {} sizes for {} dimensions", sizes.size(), input.size()));
   }
   resize->shape = sizes;
   for (size_t d = 0; d < input.size(); ++d) {
@@ -140,13 +144,15 @@ Status shape_from_sizes(const Dims& input, const Dims& sizes, graph::Resize* res
   return {};
 }
 
-// Spreads entries for `axes` over all dimensions; the others keep what `all` holds.
+// Returns one entry per dimension. If the node states `axes` (from opset 18 on), the entries are
+// for these, and the others are those of `all`.
 template <class T>
 Result<std::vector<T>> spread(NodeImport& node, const std::vector<T>& entries, std::vector<T> all) {
   const auto axes = node.opset() >= 18 ? node.ints_attribute("axes") : std::nullopt;
   if (!axes) return entries;
   if (axes->size() != entries.size()) {
-    return invalid_argument(fmt::format("{} axes for {} entries", axes->size(), entries.size()));
+    return invalid_argument(
+        fmt::format("it has {} axes for {} scales or sizes", axes->size(), entries.size()));
   }
   for (size_t i = 0; i < entries.size(); ++i) {
     MILLRACE_ASSIGN_OR_RETURN(const size_t d, normalise_axis((*axes)[i], all.size()));
@@ -159,7 +165,8 @@ bool is_given(const NodeImport& node, size_t index) {
   return node.has(index) && node.value(index).elements() > 0;
 }
 
-// Operands are x, roi, scales, sizes; of the last two one is given, the other absent or empty.
+// Reads scales or sizes. The operands are x, roi, scales, sizes; one of the last two is given, and
+// the other is absent or empty.
 Status read_target(NodeImport& node, graph::Resize* resize) {
   const Dims& input = node.shape(0);
   if (is_given(node, 3)) {
@@ -175,7 +182,7 @@ Status read_target(NodeImport& node, graph::Resize* resize) {
   return check_whole_sizes(input, *resize);
 }
 
-// The form up to opset 10: scales only, asymmetric coordinates.
+// Upsample and Resize up to opset 10 have scales only, and asymmetric coordinates.
 Result<ValueId> import_old(NodeImport& node, std::vector<float> scales) {
   graph::Resize resize;
   MILLRACE_RETURN_IF_ERROR(read_mode(node, &resize));

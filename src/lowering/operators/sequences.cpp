@@ -1,5 +1,7 @@
-// Sequences of tensors, which exist only while a model is lowered: operators that make, change and
-// read them become those on their members.
+// Handlers of operators on sequences of tensors (SequenceConstruct, SequenceInsert, SplitToSequence
+// and others). A sequence exists only in the lowering, as a list of values
+// (GraphBuilder::add_sequence()), so its length and all positions must be known. Sequences that
+// loops carry are at run time instead (loops/carried_sequences.h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,43 +15,48 @@ namespace {
 using graph::Dims;
 using Members = std::vector<ValueId>;
 
-// More than any model has; a hostile one may state a dimension of any size, or that many parts.
+// A sequence that SplitToSequence makes has fewer members: a hostile model may state a dimension,
+// or a number of parts, of any size.
 constexpr int64_t kMostMembers = 4096;
 
 Status check_length(int64_t members) {
   if (members < kMostMembers) return {};
-  return unsupported(fmt::format("a sequence of {} or more is not covered", kMostMembers));
+  return unsupported(
+      fmt::format("a sequence of {} or more tensors is not supported", kMostMembers));
 }
 
-// Operand `index`, a position in a sequence: one of `count` places, counted from the end where it
-// is negative; the last where it is left out.
+// Returns the position that operand `index` states in a sequence of `count` tensors. A negative one
+// counts from the end; if the operand is left out, it is the last position.
 Result<size_t> position_of(NodeImport& node, size_t index, size_t count) {
   const auto size = static_cast<int64_t>(count);
   int64_t position = -1;
   if (node.has(index)) {
     MILLRACE_ASSIGN_OR_RETURN(const Dims stated, node.constant_ints(index));
-    if (stated.size() != 1) return invalid_argument("its position is not one number");
+    if (stated.size() != 1) return invalid_argument("its position must be one integer");
     position = stated[0];
   }
   if (position < -size || position >= size)
-    return invalid_argument(fmt::format("its position {} is none of {}", position, size));
+    return invalid_argument(
+        fmt::format("its position {} is out of range for {} tensors", position, size));
   return static_cast<size_t>(position < 0 ? position + size : position);
 }
 
-// `x` with a dimension of one more, or one less, at `axis`.
+// Inserts a dimension of 1 at `axis`.
 Result<ValueId> with_axis(NodeImport& node, ValueId x, size_t axis) {
   Dims shape = node.builder().value(x).shape;
   shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(axis), 1);
   return node.reshape(x, std::move(shape));
 }
 
+// Removes dimension `axis`, which must be 1.
 Result<ValueId> without_axis(NodeImport& node, ValueId x, size_t axis) {
   Dims shape = node.builder().value(x).shape;
   shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(axis));
   return node.reshape(x, std::move(shape));
 }
 
-// The sizes of the parts of a dimension of `size`.
+// Returns the sizes of the parts into which SplitToSequence divides a dimension of `size`: operand
+// 1 is a list of sizes, or one size for all parts but the last; the default is 1.
 Result<Dims> parts_of(NodeImport& node, int64_t size) {
   Dims parts;
   int64_t each = 1;
@@ -58,7 +65,7 @@ Result<Dims> parts_of(NodeImport& node, int64_t size) {
     MILLRACE_ASSIGN_OR_RETURN(parts, node.constant_ints(1));
     if (node.shape(1).size() == 1) return parts;
     if (parts.size() != 1 || parts[0] < 1)
-      return invalid_argument("its split is not a positive number");
+      return invalid_argument("its split must be a positive integer");
     each = parts[0];
     parts.clear();
   }
@@ -91,7 +98,7 @@ Result<ValueId> import_sequence_erase(NodeImport& node) {
   return node.add_sequence(std::move(members));
 }
 
-// Behind the last where no position is given; a negative one counts from the last.
+// The default position is the end of the sequence; a negative one counts from the end.
 Result<ValueId> import_sequence_insert(NodeImport& node) {
   MILLRACE_ASSIGN_OR_RETURN(Members members, node.sequence(0));
   size_t position = members.size();
@@ -140,7 +147,7 @@ Result<ValueId> import_split_to_sequence(NodeImport& node) {
   int64_t begin = 0;
   for (const int64_t size : parts) {
     if (size < 0 || size > shape[axis] - begin)
-      return invalid_argument(fmt::format("the parts {} are not those of a dimension of {}",
+      return invalid_argument(fmt::format("its parts {} do not fit into the dimension of {}",
                                           graph::to_string(parts), shape[axis]));
     graph::Slice slice{Dims(shape.size(), 0), shape, Dims(shape.size(), 1)};
     slice.begin[axis] = begin;
@@ -152,7 +159,7 @@ Result<ValueId> import_split_to_sequence(NodeImport& node) {
     members.push_back(part);
     begin += size;
   }
-  if (begin != shape[axis]) return invalid_argument("its parts do not make up the whole");
+  if (begin != shape[axis]) return invalid_argument("its parts do not add up to the dimension");
   return node.add_sequence(std::move(members));
 }
 

@@ -1,4 +1,4 @@
-// Functions that cut off what lies outside of two bounds.
+// The bounds of Relu and Clip, for passes that treat both alike.
 #pragma once
 
 #include <limits>

@@ -1,3 +1,7 @@
+// Each node is rewritten in graph order: a Binary with a scalar constant becomes a Unary, a Unary
+// is normalised (no-op bounds are removed, Neg becomes Linear) and composed with the Unary before
+// it (Linear with Linear, Clip with Clip), and an identity is removed. A Reduce over all spatial
+// dimensions becomes a GlobalPool.
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
@@ -18,10 +22,10 @@ using graph::UnaryKind;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// Adding this leaves every number unchanged; adding 0 would turn -0 into 0.
+// The neutral element of addition: x + -0 is x for all x, while -0 + 0 is 0.
 constexpr float kNothing = -0.0f;
 
-// `x op number` as a function of x.
+// Returns `x op number` as a function of x; nothing if no Activation computes it.
 std::optional<Activation> with_right_number(BinaryKind kind, float number) {
   switch (kind) {
     case BinaryKind::kAdd:
@@ -46,7 +50,7 @@ std::optional<Activation> with_right_number(BinaryKind kind, float number) {
   return std::nullopt;
 }
 
-// `number op x` as a function of x.
+// Returns `number op x` as a function of x; nothing if no Activation computes it.
 std::optional<Activation> with_left_number(BinaryKind kind, float number) {
   switch (kind) {
     case BinaryKind::kAdd:
@@ -95,7 +99,8 @@ Activation normalised(const Activation& function) {
   return function;
 }
 
-// outer(inner(x)) as one function of x.
+// Returns outer(inner(x)) as one function of x: for two Linears, and for two functions with bounds
+// (Relu or Clip).
 std::optional<Activation> composed(const Activation& outer, const Activation& inner) {
   if (outer.kind == UnaryKind::kLinear && inner.kind == UnaryKind::kLinear) {
     return Activation{UnaryKind::kLinear, outer.alpha * inner.alpha,
@@ -109,7 +114,7 @@ std::optional<Activation> composed(const Activation& outer, const Activation& in
 
 void simplify_unary(Editor& editor, Editor::Index index) {
   auto* op = std::get_if<graph::Unary>(&editor.node(index).op);
-  // Function parameters are floats, which hold neither all bounds nor all results of integers.
+  // The parameters of functions are floats, which do not represent all integers exactly.
   if (op == nullptr || !tensor::is_floating(editor.value(editor.node(index).outputs[0]).type)) {
     return;
   }

@@ -26,6 +26,7 @@ std::optional<Affine> affine_of_binary(BinaryKind kind, Numbers numbers, bool x_
       if (x_is_first) return Affine{{}, mapped(std::move(numbers), [](float n) { return -n; })};
       return Affine{{-1}, std::move(numbers)};
     case BinaryKind::kDiv: {
+      // A reciprocal that is denormal or infinite would lose accuracy.
       const auto invertible = [](float n) { return std::isnormal(n) && std::isnormal(1 / n); };
       if (!x_is_first || !std::ranges::all_of(numbers, invertible)) return std::nullopt;
       return Affine{mapped(std::move(numbers), [](float n) { return 1 / n; }), {}};

@@ -1,4 +1,4 @@
-// Constants as passes see them: numbers, per channel or alone.
+// Access to FLOAT32 constants for passes: all elements, a scalar, or one value per channel.
 #pragma once
 
 #include <optional>
@@ -12,15 +12,16 @@ namespace millrace::lowering {
 // The elements of a FLOAT32 constant; nothing for any other value.
 std::optional<std::span<const float>> floats_of(const graph::Value& value);
 
-// The number a FLOAT32 constant holds in all its elements, if it is one element.
+// The element of a FLOAT32 constant of one element, of any rank; nothing for any other value.
 std::optional<float> scalar_of(const graph::Value& value);
 
-// `value` as an operand broadcast to `shape`: one number, or one per index of dimension `channel`.
-// Nothing where it varies along another dimension, would change the shape, or is no FLOAT32
-// constant.
+// Returns the elements of a constant that is broadcast to `shape`: a single one, or one per index
+// of dimension `channel`. Nothing if `value` varies along another dimension, would extend the
+// shape, or is no FLOAT32 constant.
 std::optional<std::vector<float>> channel_values(const graph::Value& value,
                                                  const graph::Dims& shape, size_t channel);
 
+// Adds a FLOAT32 constant to the graph.
 graph::ValueId add_floats(graph::Graph& graph, std::string name, graph::Dims shape,
                           const std::vector<float>& elements);
 

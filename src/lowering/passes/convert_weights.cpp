@@ -16,7 +16,7 @@ using tensor::DataType;
 
 constexpr size_t kWeight = 1;  // the operand of both Conv and MatMul
 
-// The elements in FP16; nothing where one lies beyond its range.
+// Returns the elements in FP16; nothing if a finite one is beyond its range.
 std::optional<std::vector<uint16_t>> to_fp16(std::span<const float> floats) {
   std::vector<uint16_t> halves(floats.size());
   std::ranges::transform(floats, halves.begin(), tensor::float_to_fp16);
@@ -32,7 +32,7 @@ std::vector<uint16_t> to_bf16(std::span<const float> floats) {
   return halves;
 }
 
-// How many operands and outputs of the graph mention each value.
+// Counts, for each value, the operands and graph outputs that refer to it.
 std::vector<size_t> count_mentions(const graph::Graph& graph) {
   std::vector<size_t> mentions(graph.values.size());
   for (const ValueId id : graph.outputs) ++mentions[id];
@@ -42,7 +42,7 @@ std::vector<size_t> count_mentions(const graph::Graph& graph) {
   return mentions;
 }
 
-// A copy of the weight in `type`; the weight itself where its values do not fit into that.
+// Returns a copy of the weight in `type`; the weight itself if its elements do not fit.
 ValueId add_copy(graph::Graph& graph, ValueId id, std::span<const float> floats, DataType type) {
   const auto halves = type == DataType::kBf16 ? to_bf16(floats) : to_fp16(floats);
   if (!halves) return id;
@@ -53,6 +53,7 @@ ValueId add_copy(graph::Graph& graph, ValueId id, std::span<const float> floats,
 }  // namespace
 
 Status convert_weights(graph::Graph& graph, const PassContext& context) {
+  // By weight and type: nodes that share a weight share its copy.
   std::map<std::pair<ValueId, DataType>, ValueId> converted;
   std::vector<size_t> mentions = count_mentions(graph);
   for (graph::Node& node : graph.nodes) {
@@ -69,7 +70,7 @@ Status convert_weights(graph::Graph& graph, const PassContext& context) {
     if (added) entry->second = add_copy(graph, weight, *floats, type);
     if (entry->second == weight) continue;
     node.inputs[kWeight] = entry->second;
-    // Weights are freed one by one, so there are never two copies of all of them.
+    // Freed at once, so that never all weights are in memory twice.
     if (--mentions[weight] == 0) graph.values[weight].constant.reset();
   }
   return {};

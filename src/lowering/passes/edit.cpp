@@ -1,3 +1,5 @@
+// New nodes are appended to the graph, and Position keeps where they belong; order() sorts by it.
+// Tables by value grow on use (grow()), since passes add values to the graph without the Editor.
 #include "lowering/passes/edit.h"
 
 #include <algorithm>
@@ -76,7 +78,7 @@ void Editor::set_inputs(Index index, std::vector<ValueId> inputs) {
 }
 
 void Editor::absorb_origins(Index into, Index from) {
-  constexpr size_t kMostCopied = 16;
+  constexpr size_t kMostCopied = 16;  // bounds the work of a chain in which each node absorbs all
   const std::vector<graph::Origin>& kept = graph_.nodes[from].origins;
   add_origins(
       graph_.nodes[into],
@@ -196,7 +198,7 @@ std::vector<Editor::Index> Editor::order() const {
 void Editor::finish() {
   grow();
   std::vector<Node> nodes;
-  // From the end, so that the operands of an unread node become unread in time.
+  // Backwards, so that removing an unread node can make those before it unread.
   const std::vector<Index> kept = order();
   for (auto index = kept.rbegin(); index != kept.rend(); ++index) {
     Node& node = graph_.nodes[*index];

@@ -24,7 +24,7 @@ void drop_dead_nodes(graph::Graph& graph) {
   graph.nodes.assign(std::make_move_iterator(kept.rbegin()), std::make_move_iterator(kept.rend()));
 }
 
-// Calls visit(id) for every mention of a value.
+// Calls visit(id) for every reference to a value.
 template <class Visit>
 void for_each_mention(graph::Graph& graph, Visit&& visit) {
   for (ValueId& id : graph.inputs) visit(id);

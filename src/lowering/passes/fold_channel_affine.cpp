@@ -1,3 +1,7 @@
+// y = scale * x + shift per channel after a Conv or MatMul: with W the weight and b the bias, the
+// producer gets scale * W and scale * b + shift, and the affine node is removed. That requires that
+// the result of the producer has no other reader, and that the producer has no activation, residual
+// or slope. Remaining functions per channel of images become 1x1 depthwise Convs.
 #include <algorithm>
 
 #include "lowering/passes/channel_affine.h"
@@ -12,7 +16,8 @@ using graph::kNoValue;
 using graph::Node;
 using graph::ValueId;
 
-// The weight with `scale` applied along one of its dimensions; the same weight where there is none.
+// Returns the weight multiplied by `scale` along one of its dimensions: the same value if `scale`
+// is empty, nothing if the weight is no constant.
 std::optional<ValueId> scaled_weight(Editor& editor, const Node& node, size_t dimension,
                                      const Numbers& scale) {
   const ValueId id = node.inputs[1];
@@ -28,8 +33,8 @@ std::optional<ValueId> scaled_weight(Editor& editor, const Node& node, size_t di
   return add_floats(editor.graph(), editor.value(id).name + ".scaled", shape, scaled);
 }
 
-// scale * bias + shift, of `channels` elements; kNoValue where there is neither bias nor shift, and
-// nothing where the bias is no constant per channel.
+// Returns scale * bias + shift, of `channels` elements; kNoValue if there is neither bias nor
+// shift, and nothing if the bias is no constant per channel.
 std::optional<ValueId> adjusted_bias(Editor& editor, const Node& node, size_t channels,
                                      const Affine& affine) {
   const ValueId id = node.input(2);
@@ -52,7 +57,8 @@ std::optional<ValueId> adjusted_bias(Editor& editor, const Node& node, size_t ch
                     adjusted);
 }
 
-// The node with the affine function in its operands.
+// Returns the node with the affine function folded into its weight and bias; nothing if one of
+// these prevents that.
 std::optional<Node> with_affine(Editor& editor, const Node& node, const Affine& affine,
                                 size_t weight_dimension, size_t channels) {
   const auto bias = adjusted_bias(editor, node, channels, affine);
@@ -94,15 +100,16 @@ std::optional<Node> fold(Editor&, const Op&, const Node&, const Affine&) {
   return std::nullopt;
 }
 
-// Returns whether new constants may be made of the weight and the bias. The bias may have become
-// one with an element per channel.
+// Returns whether the budget allows a new weight and bias. Twice the weight is an upper bound, also
+// if the bias grows to one element per channel.
 bool may_make_anew(Editor& editor, const std::vector<ValueId>& operands,
                    const PassContext& context) {
   const graph::Value& weight = editor.value(operands[1]);
   return !weight.constant || context.may_make(2 * weight.elements());
 }
 
-// Tries to fold `index`, read along dimension `channel`, into a producer that is an Op.
+// Folds node `index`, as an affine function along dimension `channel`, into its producer if that is
+// an Op. Returns whether it did.
 template <class Op>
 bool fold_into(Editor& editor, Editor::Index index, size_t channel, const PassContext& context) {
   const auto match = match_affine(editor, editor.node(index), channel);
@@ -120,13 +127,14 @@ bool fold_into(Editor& editor, Editor::Index index, size_t channel, const PassCo
   return true;
 }
 
-// An affine function per channel that no producer can take becomes a depthwise Conv of one tap:
-// one step, which also takes the affine functions, the residual and the activation that follow.
+// Turns an affine function per channel into a depthwise Conv with a 1x1 kernel. This is one node
+// instead of Mul and Add, into which the following affine functions, residual and activation can be
+// fused.
 void make_depthwise_conv(Editor& editor, Editor::Index index, const PassContext& context) {
   const auto match = match_affine(editor, editor.node(index), 1);
   if (!match || editor.value(match->source).constant) return;
   const auto& [scale, shift] = match->affine;
-  if (scale.size() <= 1 && shift.size() <= 1) return;  // one number is a Unary
+  if (scale.size() <= 1 && shift.size() <= 1) return;  // a scalar stays a Unary
   const Dims shape = editor.value(match->source).shape;
   const auto channels = static_cast<size_t>(shape[1]);
   if (!context.may_make(2 * channels)) return;
@@ -156,8 +164,8 @@ Status fold_channel_affine(graph::Graph& graph, const PassContext& context) {
     if (shape.empty()) continue;
     if (shape.size() >= 3 && fold_into<graph::Conv>(editor, index, 1, context)) continue;
     if (fold_into<graph::MatMul>(editor, index, shape.size() - 1, context)) continue;
-    // In rank 3, the second dimension is more often a position than a channel.
-    // A window has no position in a dimension without elements.
+    // In rank 3, the second dimension is more often a position than a channel. A dimension without
+    // elements has no place for a window.
     if ((shape.size() == 4 || shape.size() == 5) && std::ranges::count(shape, 0) == 0)
       make_depthwise_conv(editor, index, context);
   }

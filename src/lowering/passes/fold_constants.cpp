@@ -1,3 +1,6 @@
+// Evaluates nodes with constant operands (evaluate()), in graph order, so that chains fold in one
+// run. The work and the growth of the model are limited: nodes beyond the limits stay. A node with
+// a quantised result is folded only if it moves integers and keeps their quantisation.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,8 +17,8 @@ using graph::kNoValue;
 using graph::Node;
 using graph::ValueId;
 
-// Folding may not make an archive much larger than the model: a node that expands a small constant
-// beyond this budget, over all nodes, stays.
+// The most bytes by which folding may enlarge the constants, over all nodes: an archive should not
+// become much larger than the model. A node that would exceed this stays.
 constexpr size_t kMaxGrowthBytes = size_t{64} << 20;
 
 bool reads_only_constants(const graph::Graph& graph, const Node& node) {
@@ -37,14 +40,15 @@ std::vector<const graph::Value*> operands_of(const graph::Graph& graph, const No
   return operands;
 }
 
-// Integers that are moved, and stand for the same numbers afterwards. Only a Pad adds others.
+// Moves the integers of quantised constants, which keep their quantisation. kUnsupported if the
+// node does more than that. (A Pad adds elements, so it is not among them.)
 Result<graph::Value> move_integers(const graph::Graph& graph, const Node& node) {
   const graph::Value& output = graph.values[node.outputs[0]];
   if (!only_moves(node.op) || std::holds_alternative<graph::Pad>(node.op))
     return unsupported("its result is quantised");
   std::vector<const graph::Value*> operands = operands_of(graph, node);
   std::vector<graph::Value> integers;
-  integers.reserve(operands.size());  // so that they stay where they are
+  integers.reserve(operands.size());  // `operands` will point to the elements
   for (size_t i = 0; i < moved_operands(node); ++i) {
     if (operands[i]->type != output.type ||
         moved_quantisation(node.op, *operands[i]) != output.quantisation)
@@ -69,7 +73,7 @@ double work_of(const graph::Graph& graph, const Node& node) {
   return evaluation_work(node.op, operands_of(graph, node), {&type, 1});
 }
 
-// Bytes that the constants grow by when the node is folded.
+// The bytes by which constants grow if the node is folded and its operands are dropped.
 size_t growth(const graph::Graph& graph, const Node& node) {
   size_t operand_bytes = 0;
   for (ValueId id : node.inputs) {
@@ -79,7 +83,8 @@ size_t growth(const graph::Graph& graph, const Node& node) {
   return bytes - std::min(bytes, operand_bytes);
 }
 
-// A graph output stays a node's work: an Identity hands it the constant.
+// Replaces the node by its constant result. A graph output must be made by a node, so there the
+// node becomes an Identity of the constant.
 void deliver_constant(Editor& editor, Editor::Index index, graph::Value constant) {
   const ValueId output = editor.node(index).outputs[0];
   if (!editor.is_graph_output(output)) {

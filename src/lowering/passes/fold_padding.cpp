@@ -12,7 +12,7 @@ using graph::Node;
 
 constexpr size_t kSpatialBegin = 2;  // in [N, C, spatial...]
 
-// Zeros around the spatial dimensions only.
+// Whether the Pad adds zeros to the spatial dimensions only, and removes nothing.
 bool is_spatial_zero_pad(const graph::Pad& pad) {
   if (pad.mode != graph::PadMode::kConstant || pad.value != 0) return false;
   if (pad.begin.size() <= kSpatialBegin) return false;
@@ -36,8 +36,9 @@ std::optional<graph::Operator> with_padding(const graph::Conv& conv, const graph
   return padded;
 }
 
-// The zeros count in the mean. A Pool whose own padding does not count cannot hold both kinds; what
-// hangs over the end (ceil_excess) never counts and may stay.
+// The zeros of a Pad count in the mean, so the Pool gets count_include_pad. That is wrong for its
+// own padding, if it has any that does not count; the part of windows beyond the end (ceil_excess)
+// never counts.
 std::optional<graph::Operator> with_padding(const graph::Pool& pool, const graph::Pad& pad) {
   if (pool.kind != graph::PoolKind::kAverage) return std::nullopt;
   const bool no_own_padding = std::ranges::all_of(pool.pads_begin, [](auto n) { return n == 0; }) &&
@@ -65,7 +66,8 @@ void fold_into(Editor& editor, Editor::Index index) {
   Node padded = node;
   padded.op = *op;
   padded.inputs[0] = editor.node(*editor.maker(node.inputs[0])).inputs[0];
-  // The operator may have limits on its own padding that a separate Pad has not.
+  // The shape function may limit the padding of the operator, which a separate Pad is not subject
+  // to.
   if (!graph::infer_output(editor.graph(), padded).ok()) return;
   editor.node(index).op = std::move(*op);
   editor.set_inputs(index, std::move(padded.inputs));

@@ -12,7 +12,7 @@ using graph::ValueId;
 
 constexpr size_t kSlope = 4;
 
-// Functions that cost little beside a Conv and that every device can apply as it stores.
+// Whether a function is cheap beside a Conv, and every device can apply it in the epilogue.
 bool is_fusable(UnaryKind kind) {
   switch (kind) {
     case UnaryKind::kRelu:
@@ -38,7 +38,8 @@ graph::Activation* activation_of(Node& node) {
   return nullptr;
 }
 
-// The producer of `id` as it may be changed: it has no activation yet, and no other node reads it.
+// Returns the producer of `id` if an activation can be fused into it: it is a Conv or MatMul
+// without activation and slope, and nothing else reads its result.
 std::optional<Editor::Index> open_producer(Editor& editor, ValueId id) {
   const auto index = editor.maker(id);
   if (!index || !editor.has_single_reader(id)) return std::nullopt;

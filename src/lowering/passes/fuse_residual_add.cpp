@@ -15,7 +15,7 @@ bool is_add(const Node& node) {
   return op != nullptr && op->kind == graph::BinaryKind::kAdd;
 }
 
-// Whether `sum`, a Conv's result plus `other`, may be computed by that Conv.
+// Whether the Conv that makes `sum` can add `other` to it, with `output` as the result.
 bool can_take_residual(Editor& editor, ValueId sum, ValueId other, ValueId output) {
   const auto* conv = editor.maker_as<graph::Conv>(sum);
   if (conv == nullptr || conv->activation.kind != graph::UnaryKind::kIdentity) return false;
@@ -26,8 +26,8 @@ bool can_take_residual(Editor& editor, ValueId sum, ValueId other, ValueId outpu
          residual.shape == editor.value(sum).shape && residual.shape == editor.value(output).shape;
 }
 
-// If two Convs are candidates, the later one adds: the other's result is ready by then, and the
-// Conv moves the least.
+// Returns the operand of the Add whose Conv takes the residual. If both are candidates it is the
+// later Conv, since the result of the other is ready by then.
 std::optional<size_t> choose_conv(Editor& editor, const Node& add) {
   const ValueId a = add.inputs[0], b = add.inputs[1], output = add.outputs[0];
   const bool first = can_take_residual(editor, a, b, output);
@@ -48,9 +48,9 @@ Status fuse_residual_add(graph::Graph& graph, const PassContext&) {
     const auto slot = choose_conv(editor, add);
     if (!slot) continue;
     const Editor::Index producer = *editor.maker(add.inputs[*slot]);
-    // The Conv replaces the Add, because only there does the residual exist already.
+    // The Conv takes the place of the Add: at its own place the residual may not exist yet.
     Node fused = editor.node(producer);
-    // A copy: a reference to the constant would make it a symbol of the library.
+    // A copy of kNoValue: a reference to it would make it a symbol of the shared library.
     fused.inputs.resize(kResidual, ValueId{kNoValue});
     fused.inputs.push_back(add.inputs[1 - *slot]);
     editor.fuse(producer, index, std::move(fused));

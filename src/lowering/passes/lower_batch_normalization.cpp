@@ -10,6 +10,7 @@ namespace {
 using graph::Node;
 using graph::ValueId;
 
+// y = scale * (x - mean) / sqrt(variance + epsilon) + bias as a scale and shift per channel.
 struct ScaleAndShift {
   std::vector<float> scale, shift;
 };
@@ -30,7 +31,7 @@ std::optional<ScaleAndShift> scale_and_shift(const graph::Graph& graph, const No
   return result;
 }
 
-// [1, C, 1, ...] of the rank of `shape`.
+// Returns [1, C, 1, ...] with the rank of `shape`.
 graph::Dims channel_shape(const graph::Dims& shape) {
   graph::Dims result(shape.size(), 1);
   result[1] = shape[1];

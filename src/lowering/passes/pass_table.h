@@ -1,4 +1,4 @@
-// The compiler's passes in the order in which they run.
+// The table of the compiler's passes, in the order in which they run. Constant data: thread-safe.
 #pragma once
 
 #include <span>

@@ -1,3 +1,6 @@
+// In graph order, a Mul of cast integer sums is fused first, which makes the operator with a scale,
+// and an Add of its result after it, which gives that its bias. All results in between must have a
+// single reader, and scale and bias must be scalars or vectors along the channel.
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -15,7 +18,7 @@ using graph::Node;
 using graph::ValueId;
 using tensor::DataType;
 
-// Operands of the operators that scale.
+// The operand indices of scale and bias in the fused operators.
 constexpr size_t kScale = 4, kBias = 5;
 
 struct Names {
@@ -24,7 +27,7 @@ struct Names {
 constexpr Names kNames[] = {{"ConvInteger", "millrace.ConvIntegerToFloat"},
                             {"MatMulInteger", "millrace.MatMulIntegerToFloat"}};
 
-// The operator that gives scaled sums in place of one that gives the sums; null for other nodes.
+// Returns the names for a node that computes integer sums; null for other nodes.
 const Names* names_of(const Node& node) {
   const auto* op = std::get_if<graph::Fallback>(&node.op);
   if (op == nullptr) return nullptr;
@@ -37,7 +40,8 @@ bool is_scaled(const Node& node) {
   return op != nullptr && std::ranges::find(kNames, op->name, &Names::scaled) != std::end(kNames);
 }
 
-// Whether the value is FLOAT32 and broadcasts to `shape` as one number, or as one per channel.
+// Whether the value is FLOAT32 and broadcasts to `shape` as a scalar, or with one element per
+// channel.
 bool is_per_channel(const graph::Value& value, const Dims& shape, size_t channel) {
   if (value.type != DataType::kFloat32 || value.shape.size() > shape.size()) return false;
   const size_t missing = shape.size() - value.shape.size();
@@ -47,15 +51,15 @@ bool is_per_channel(const graph::Value& value, const Dims& shape, size_t channel
   return true;
 }
 
-// Channels of a Conv are dimension 1, columns of a product the last.
+// The channel is dimension 1 for a convolution, and the last dimension (columns) for a product.
 size_t channel_of(const Node& node, const Dims& shape) {
   return std::get<graph::Fallback>(node.op).name.find("Conv") != std::string::npos
              ? 1
              : shape.size() - 1;
 }
 
-// The operand of `node`, a Mul or Add of kind `kind`, that is not `x`, where it is one number or
-// one per channel of x; kNoValue otherwise.
+// Returns the operand of a Mul or Add (`kind`) other than `x`, if it is a scalar or has one element
+// per channel of `x`; kNoValue otherwise.
 ValueId parameter_of(Editor& editor, const Node& node, graph::BinaryKind kind, ValueId x,
                      size_t channel) {
   const auto* op = std::get_if<graph::Binary>(&node.op);
@@ -67,7 +71,8 @@ ValueId parameter_of(Editor& editor, const Node& node, graph::BinaryKind kind, V
   return fits ? other : ValueId{kNoValue};
 }
 
-// The node that makes an operand of `node`, where nothing else reads that and `wanted` holds of it.
+// Returns a node that makes an operand of `node` which nothing else reads, and for which `wanted`
+// holds.
 template <class Wanted>
 std::optional<Editor::Index> producer_of(Editor& editor, const Node& node, Wanted&& wanted) {
   for (const ValueId id : node.inputs) {
@@ -78,7 +83,7 @@ std::optional<Editor::Index> producer_of(Editor& editor, const Node& node, Wante
   return std::nullopt;
 }
 
-// Cast to FLOAT32 of sums, which nothing else reads.
+// Whether the node is a Cast to FLOAT32 of integer sums that nothing else reads.
 bool is_cast_of_sums(Editor& editor, const Node& node) {
   const auto* cast = std::get_if<graph::Cast>(&node.op);
   if (cast == nullptr || cast->to != DataType::kFloat32) return false;
@@ -86,7 +91,7 @@ bool is_cast_of_sums(Editor& editor, const Node& node) {
       .has_value();
 }
 
-// Mul of the cast sums, at `index`.
+// Fuses the Mul at `index` with the Cast and the integer sums before it.
 void fuse_scale(Editor& editor, Editor::Index index) {
   const Node mul = editor.node(index);
   const auto cast =
@@ -107,7 +112,7 @@ void fuse_scale(Editor& editor, Editor::Index index) {
   editor.fuse(*cast, index, std::move(scaled));
 }
 
-// Add of scaled sums, at `index`.
+// Fuses the Add at `index` into the scaled sums before it.
 void fuse_bias(Editor& editor, Editor::Index index) {
   const Node add = editor.node(index);
   const auto product = producer_of(

@@ -15,7 +15,8 @@ bool is_exact(const Node& node) {
   return node.precision == graph::Precision::kFp32;
 }
 
-// `exact`: by value, whether a node of FP32 is at its other end.
+// Marks a move with FP32 if one of the values `ids` has an FP32 node at its other end (`exact`, by
+// value).
 void mark_move(Node& node, const std::vector<ValueId>& ids, const std::vector<bool>& exact) {
   const auto is_one = [&](ValueId id) { return id != graph::kNoValue && exact[id]; };
   if (only_moves(node.op) && std::ranges::any_of(ids, is_one))
@@ -26,6 +27,7 @@ void mark_move(Node& node, const std::vector<ValueId>& ids, const std::vector<bo
 
 void spread_full_precision(graph::Graph& graph) {
   std::vector<bool> made(graph.values.size()), read(graph.values.size());
+  // Forwards from FP32 nodes to moves of their results, then backwards to moves of their operands.
   for (Node& node : graph.nodes) {
     mark_move(node, node.inputs, made);
     for (const ValueId id : node.outputs) made[id] = is_exact(node);

@@ -1,12 +1,13 @@
-// Extends FP32 to nodes beside those that compute in it, in a program of a lower precision.
+// Extends FP32 from nodes that compute in it to the data movement around them, in a program of a
+// lower precision.
 #pragma once
 
 #include "graph/graph.h"
 
 namespace millrace::lowering {
 
-// Marks with FP32 the nodes that only move numbers to or from nodes of FP32, also through each
-// other: a move in a lower precision would round the numbers.
+// Marks with FP32 all nodes that only move elements to or from FP32 nodes, directly or through
+// other such nodes: moving them in a lower precision would round them.
 void spread_full_precision(graph::Graph& graph);
 
 }  // namespace millrace::lowering

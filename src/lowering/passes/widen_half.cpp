@@ -26,7 +26,7 @@ graph::Constant widened(const graph::Constant& constant, DataType type) {
   return graph::Constant::of(floats);
 }
 
-// Everything but the boundary becomes FLOAT32 where it stands.
+// Widens all values but inputs and outputs of the graph in place.
 void widen_inner_values(graph::Graph& graph) {
   std::vector<bool> boundary(graph.values.size());
   for (ValueId id : graph.inputs) boundary[id] = true;
@@ -57,7 +57,7 @@ class Twins {
     return twins_[id] = graph_.add_value(std::move(twin));
   }
 
-  // All nodes use the copies after this call.
+  // Makes all nodes read and make the copies.
   void use() {
     for (Node& node : graph_.nodes) {
       for (ValueId& id : node.inputs)

@@ -17,6 +17,8 @@ CollectiveOrder collective_order(const graph::Graph& graph) {
     for (const graph::ValueId id : graph.nodes[node].outputs)
       for (const uint32_t reader : readers[id]) visit(reader);
   };
+  // Nodes are in an order in which each comes after those that it depends on, so one pass forwards
+  // finds `before`, and one pass backwards `next`.
   for (uint32_t node = 0; node < nodes; ++node) {
     if (is_collective(graph.nodes[node])) order.number[node] = ++order.count;
     const uint32_t last = std::max(order.before[node], order.number[node]);

@@ -1,5 +1,5 @@
-// The nodes that a graph computes before and beside its collectives, so that ranks have something
-// to do while they wait for each other.
+// CollectiveOrder: which nodes of a graph run before and beside its collectives, so that ranks
+// compute while they wait for each other. It follows from the graph alone: thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -9,19 +9,21 @@
 
 namespace millrace::lowering {
 
-// The collectives of a graph are begun one after the other, in its order, and numbered from 1.
+// The dependences between the nodes and the collectives of a graph. Collectives are numbered from
+// 1, in the order of the graph.
 struct CollectiveOrder {
   static constexpr uint32_t kNone = 0xffffffffu;
 
-  // By node.
-  std::vector<uint32_t> number;  // number of a collective; 0 for other nodes
-  std::vector<uint32_t> before;  // number of the last one the node depends on; 0: none
-  std::vector<uint32_t> next;    // number of the first one depending on the node; kNone: none does
+  // Indexed by node.
+  std::vector<uint32_t> number;  // the number of the node as a collective; 0: it is none
+  std::vector<uint32_t> before;  // the last collective that the node depends on; 0: none
+  std::vector<uint32_t> next;    // the first collective that depends on the node; kNone: none
   uint32_t count = 0;
 
-  // Whether the node, which is none itself, is to run before the collective `upcoming` is begun:
-  // because one up to that needs it, or because it can run beside the one in front. kNone: all have
-  // been begun.
+  // Whether the node, which is no collective, should run before collective `upcoming` begins:
+  // either because that one or an earlier one depends on it, or because it does not depend on
+  // collective `upcoming - 1` and can therefore run beside it. `upcoming` is kNone if all
+  // collectives have begun.
   bool has_turn(uint32_t node, uint32_t upcoming) const {
     return upcoming == kNone || next[node] <= upcoming || before[node] + 1 < upcoming;
   }

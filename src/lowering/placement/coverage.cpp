@@ -63,8 +63,8 @@ void Coverage::pass_over(const network::Node& node) {
   read_.insert(names.begin(), names.end());
 }
 
-// Looks into the branches of an If, the body of a Loop and the like. The name of a node inside
-// includes the names of the nodes around it, so only the beginning of a long name is used.
+// Checks the nodes in the subgraphs of a node. Their names in the report include the names of the
+// nodes around them; a limit keeps the names of deeply nested nodes short.
 void Coverage::look_inside(const network::Node& node, const std::string& name) {
   constexpr size_t kLongestPrefix = 1024;
   const std::string_view around = std::string_view(name).substr(0, kLongestPrefix);

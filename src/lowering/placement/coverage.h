@@ -1,4 +1,6 @@
-// Coverage: which nodes of a network a lowering leaves out, and what depends on them.
+// Coverage: keeps track of the nodes of a network that a lowering does not support, and of the
+// nodes that depend on them, for one error message that lists all (UnsupportedReport). For one
+// thread.
 #pragma once
 
 #include <string>
@@ -10,28 +12,29 @@
 
 namespace millrace::lowering {
 
-// Whether there is anything that runs nodes of this operator: a handler, a fallback operator, or
-// what runs its subgraphs.
+// Whether the node's operator is supported in its opset: by a handler, by a fallback operator, or
+// as control flow or an operator on a carried sequence, which the runtime executes.
 bool is_covered(const network::Network& network, const network::Node& node);
 
 class Coverage {
  public:
   explicit Coverage(const network::Network& network) : network_(network) {}
 
-  // The node is not covered; `reason` is empty where its operator as such is not. `name` is what
-  // the report calls it. What reads its outputs is to be passed over.
+  // Reports a node that is not supported. `name` is its name in the report; `reason` is empty if
+  // its operator is not supported at all. Nodes that read its outputs have to be passed over.
   void leave_out(const network::Node& node, const std::string& name, const std::string& reason);
 
-  // Passes over a node that reads, directly or not, what a node left out would have made: it has no
-  // known types or shapes either, and is counted as checked by name only. Returns whether it did.
+  // Passes over a node that depends on a node that was left out: types and shapes of its operands
+  // are not known, so only its operator is checked by name. Returns false, and does nothing, for
+  // any other node.
   bool pass_over_dependent(const network::Node& node);
 
-  // The node stays in the graph, but no device has a kernel for its types.
+  // Reports a node that was lowered, but for whose types no device has a kernel.
   void add_without_kernel(const network::Node& node, const std::string& name,
                           const std::string& reason);
 
-  // For a node whose operands have no known types or shapes yet: it is looked up by the name of its
-  // operator, and so are the nodes in its subgraphs.
+  // Checks the operators of a node and of the nodes in its subgraphs by name, since types and
+  // shapes of its operands are not known yet.
   void look_up(const network::Node& node, const std::string& name);
 
   // Whether a node that was left out or passed over reads the value of this name.

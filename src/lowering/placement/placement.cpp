@@ -1,3 +1,8 @@
+// Partitioning by list scheduling. Nodes are taken greedily: all nodes that are ready for one kind
+// of partition, then all that are ready for the next kind, and so on, starting once with the NPU
+// and once with the CPU; the grouping with fewer partitions is used. Then small NPU partitions
+// between two CPU partitions move to the CPU, and the nodes are grouped anew, until none is left
+// that does too little work.
 #include "lowering/placement/placement.h"
 
 #include <fmt/format.h>
@@ -23,7 +28,7 @@ using graph::Node;
 using graph::Partition;
 using graph::PartitionKind;
 
-// The names by which operators of this kind may be meant.
+// The names by which the node is selected together with others: those of its operator.
 std::vector<std::string> operator_names(const Node& node) {
   std::vector<std::string> names = {graph::name_of(node.op)};
   if (const auto* unary = std::get_if<graph::Unary>(&node.op)) {
@@ -35,14 +40,14 @@ std::vector<std::string> operator_names(const Node& node) {
   return names;
 }
 
-// The names by which this one alone may be meant.
+// The names by which the node alone is selected: its own, and those of its origins.
 std::vector<std::string> node_names(const Node& node) {
   std::vector<std::string> names = {node.name};
   for (const graph::Origin& origin : node.origins) names.push_back(origin.name);
   return names;
 }
 
-// An order of the nodes, in partitions.
+// An order of the nodes, and its division into partitions.
 struct Grouping {
   std::vector<uint32_t> order;
   std::vector<Partition> partitions;
@@ -66,10 +71,10 @@ class Grouper {
     }
   }
 
-  // Takes all that can run on one kind of partition, then all that can run on the next one, and so
-  // on. Without collectives, no other grouping that starts with the same kind gets further with as
-  // many partitions. With them, what is not needed for the next ones comes behind these, so that it
-  // can run beside them.
+  // Takes all nodes that can run on one kind of partition, then all that can run on the next kind,
+  // and so on. Without collectives this is optimal: no other grouping that starts with the same
+  // kind runs more nodes in as many partitions. With collectives, nodes that the upcoming ones do
+  // not need are taken after these, so that they can run beside them (CollectiveOrder::has_turn()).
   Grouping group(PartitionKind first) const {
     Progress progress{{}, unmade_, std::vector<bool>(collectives_.count + 1), 1, {}};
     for (uint32_t i = 0; i < kinds_.size(); ++i)
@@ -85,17 +90,17 @@ class Grouper {
 
   static constexpr size_t kKinds = 3;
 
-  // A node, behind the last collective that it depends on. Earlier ones come first, since what
-  // depends on a later one has to wait; then the lowest number, so that a partition keeps the order
-  // of the graph.
+  // The number of the last collective that a node depends on, and the node. Nodes that depend on an
+  // earlier collective come first, since others may have to wait for a later one; then nodes come
+  // in the order of the graph.
   using Ready = std::pair<uint32_t, uint32_t>;
   using ReadyNodes = std::priority_queue<Ready, std::vector<Ready>, std::greater<Ready>>;
 
   struct Progress {
     Grouping grouping;
-    std::vector<uint32_t> unmade;  // by node
+    std::vector<uint32_t> unmade;  // by node: operands that are still to be made
     std::vector<bool> is_begun;    // by number of the collective, from 1 on
-    size_t upcoming = 1;           // all collectives with a lower number are begun
+    size_t upcoming = 1;           // all collectives with a lower number have begun
     std::array<ReadyNodes, kKinds> ready;
   };
 
@@ -130,7 +135,7 @@ class Grouper {
       if (--progress.unmade[reader] == 0) make_ready(progress, reader);
   }
 
-  // The first collective that is still to be begun.
+  // The first collective that has not begun; kNone if all have.
   static uint32_t upcoming_collective(Progress& progress) {
     size_t& upcoming = progress.upcoming;
     while (upcoming < progress.is_begun.size() && progress.is_begun[upcoming]) ++upcoming;
@@ -143,7 +148,7 @@ class Grouper {
 
   const std::vector<PartitionKind>& kinds_;  // by node
   const CollectiveOrder collectives_;
-  std::vector<std::vector<uint32_t>> readers_;  // by node: those that read a value of it
+  std::vector<std::vector<uint32_t>> readers_;  // by node: the nodes that read a value of it
   std::vector<uint32_t> unmade_;                // by node: operands that other nodes make
 };
 
@@ -171,14 +176,15 @@ Status check_no_collective(const Graph& graph, const CpuOperators& cpu_operators
   return {};
 }
 
-// Whether a partition is an island: on the NPU, between two on the CPU.
+// Whether a partition is an island: an NPU partition between two CPU partitions.
 bool is_island(std::span<const Partition> partitions, size_t index) {
   return partitions[index].kind == PartitionKind::kNpu &&
          partitions[index - 1].kind == PartitionKind::kCpu &&
          partitions[index + 1].kind == PartitionKind::kCpu;
 }
 
-// Moves the nodes of islands that are not worth it to the CPU; false if there are none.
+// Moves the nodes of islands that are not worth their transfers to the CPU. False if there are
+// none.
 bool give_up_islands(PlacementCost& cost, const Grouping& grouping,
                      std::vector<PartitionKind>& kinds) {
   bool any = false;
@@ -247,8 +253,8 @@ Result<std::vector<Partition>> place_nodes(Graph& graph, const CpuOperators& cpu
     grouping = best_grouping(graph, kinds);
   if (grouping.partitions.size() > graph::kMaxPartitions) {
     return invalid_argument(
-        fmt::format("these CPU operators make {} partitions; at most {} are "
-                    "possible",
+        fmt::format("the model would have {} partitions; at most {} are possible: put fewer "
+                    "operators on the CPU",
                     grouping.partitions.size(), graph::kMaxPartitions));
   }
   std::vector<Node> nodes;

@@ -1,4 +1,5 @@
-// Assigns each operator to a processor, and groups the operators into partitions.
+// Assigns each operator to the NPU, the CPU or the communicator of the ranks, and groups the
+// operators into partitions. Functions depend on their arguments alone: thread-safe.
 #pragma once
 
 #include <functional>
@@ -12,20 +13,21 @@
 
 namespace millrace::lowering {
 
-// Names that select operators of the graph ("Softmax", "Conv"), a Unary or Binary also by its
-// function ("Sigmoid", "Add"), operators as the model calls them ("Gemm"), and nodes of the graph
-// or of the model. A node merged from several is selected by the name of any of them. CpuOperators
-// are forced onto the CPU fallback.
+// Names that select nodes. A node matches the name of its operator in the graph ("Softmax", "Conv";
+// for a Unary or Binary also its function, "Sigmoid" or "Add"), the operators of the nodes of the
+// model that it was made of ("Gemm"), its own name, and the names of these nodes of the model.
+// CpuOperators are forced onto the CPU.
 using OperatorNames = std::set<std::string, std::less<>>;
 using CpuOperators = OperatorNames;
 
-// Whether a node has to go to the CPU: it is forced there, or the NPU does not run it. Collectives
-// go to partitions of their own instead.
+// Whether a node has to run on the CPU: it is forced there, or the NPU does not run it. The answer
+// does not count for collectives, which go to partitions of their own.
 bool goes_to_cpu(const graph::Graph& graph, const graph::Node& node,
                  const CpuOperators& cpu_operators);
 
-// kInvalidArgument names those that mean no node and what was to become of them, for example
-// "to put on the CPU", and lists the operators that there are.
+// Checks that each name matches a node. kInvalidArgument otherwise; the message has the unmatched
+// names, the `purpose` for which they were given, such as "to put on the CPU", and the operators of
+// the graph.
 Status check_names(const graph::Graph& graph, const OperatorNames& names, std::string_view purpose);
 
 // Returns the names that match a node of the graph.
@@ -34,13 +36,15 @@ CpuOperators matching_operators(const graph::Graph& graph, const CpuOperators& c
 // Returns the names that match the node, in ascending order.
 std::vector<std::string> matching_names(const graph::Node& node, const OperatorNames& names);
 
-// Reorders the nodes so that partitions are as few as possible, each value still being made before
-// it is used and the nodes of a partition keeping their order, and returns the partitions. Where no
-// operators are forced onto the CPU, an NPU partition between two on the CPU is joined with them if
-// it does not do enough work to be worth bringing its values over and back (placement_cost.h).
-// Collectives come in the same order wherever a graph has the same operators, whatever its weights.
-// kInvalidArgument names the names that match no node, and lists those that match one; or one that
-// names a collective.
+// Groups the nodes into partitions, reorders them accordingly, and returns the partitions. Without
+// collectives, the partitions are as few as possible. Every value is still made before it is read.
+// If no operators are forced onto the CPU, an NPU partition between two CPU partitions is merged
+// with them unless it does enough work to be worth the transfer of its values (placement_cost.h).
+//
+// The order of the collectives follows from the operators of the graph and not from its weights,
+// since all ranks of a divided model have to begin them in the same order. kInvalidArgument for a
+// name that matches no node (see check_names()) or that matches a collective, and for more than
+// kMaxPartitions partitions.
 Result<std::vector<graph::Partition>> place_nodes(graph::Graph& graph,
                                                   const CpuOperators& cpu_operators);
 

@@ -11,13 +11,14 @@ using graph::Graph;
 using graph::Node;
 using graph::ValueId;
 
-// The unit of cost is an element that is read and written once.
+// Work and transfers are measured in elements that are read and written once.
 double elements_of(const Graph& graph, ValueId id) {
   return static_cast<double>(graph.values[id].elements());
 }
 
 double work_of(const Graph& graph, const Node& node) {
-  // A vector unit makes about so many multiplications in the time in which an element is moved.
+  // About as many multiplications as a vector unit performs in the time that moving one element
+  // takes.
   constexpr double kMultiplicationsPerMove = 16;
   double elements = 0;
   for (const ValueId id : node.outputs) elements += elements_of(graph, id);
@@ -54,7 +55,7 @@ bool PlacementCost::is_read_outside(ValueId id) const {
                              [&](uint32_t number) { return group_of_node_[number] != group_; });
 }
 
-// The elements of the values that the nodes share with the others.
+// Counts the elements of all values that pass between these nodes and the others.
 double PlacementCost::crossing_of(std::span<const uint32_t> nodes) {
   ++group_;
   double elements = 0;
@@ -79,7 +80,8 @@ bool PlacementCost::is_worth_crossing(std::span<const uint32_t> nodes) {
   if (is_at_the_boundary(nodes)) return true;
   double work = 0;
   for (const uint32_t number : nodes) work += work_of(graph_, graph_.nodes[number]);
-  // The NPU takes half the time for it: its elements are half as large, or its layouts fit better.
+  // The NPU takes about half the CPU's time for the work: its elements are half as large, or its
+  // layouts suit the kernels better. So running it there saves half of the work.
   return work / 2 > crossing_of(nodes);
 }
 

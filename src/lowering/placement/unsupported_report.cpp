@@ -10,7 +10,7 @@ namespace millrace::lowering {
 
 namespace {
 
-// Names may hold line ends, which separate operators in the report.
+// Replaces line ends in names by spaces, since a line end separates operators in the report.
 std::string quoted(std::string name) {
   std::ranges::replace_if(
       name, [](unsigned char c) { return std::iscntrl(c) != 0; }, ' ');
@@ -41,8 +41,8 @@ std::string UnsupportedReport::looked_up_by_name() const {
     operators.push_back(fmt::format("{} ({})", type, nodes));
   }
   return fmt::format(
-      "\n  {} more {} behind or inside these, of unknown types and shapes: only the {} could be "
-      "checked: {}",
+      "\n  {} more {} downstream of or inside these, of unknown types and shapes: only the {} "
+      "could be checked: {}",
       count, count == 1 ? "node" : "nodes", count == 1 ? "name" : "names",
       fmt::join(operators, ", "));
 }

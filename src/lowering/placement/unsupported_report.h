@@ -1,4 +1,5 @@
-// Collects all nodes that an import does not cover, for one message.
+// UnsupportedReport: collects all nodes that a lowering does not support, for one error message.
+// For one thread.
 #pragma once
 
 #include <map>
@@ -14,16 +15,17 @@ class UnsupportedReport {
  public:
   bool empty() const { return nodes_.empty(); }
 
-  // `domain` as the model states it; an `opset` of 0 is one that the model does not state. `reason`
-  // says what is not covered; it is empty where the operator as such is not.
+  // Adds a node. `domain` is as the model states it; an `opset` of 0 is one that the model does not
+  // state. `reason` says what is not supported; it is empty if the operator is not supported at
+  // all.
   void add(const std::string& node, const std::string& type, const std::string& domain, int opset,
            const std::string& reason);
 
-  // A node whose operator is covered, as far as that can be said without types and shapes.
+  // Counts a node whose operator is supported, as far as can be said without types and shapes.
   void add_by_name(const std::string& type) { ++by_name_[type]; }
 
-  // OK where add() was not called; else kUnsupported, with a line of its own, indented, for the
-  // nodes of one type, domain, opset and reason, and one for those of add_by_name().
+  // OK if add() was not called; else kUnsupported. The message has an indented line for the nodes
+  // of each type, domain, opset and reason, and one line for those of add_by_name().
   Status status() const;
 
  private:

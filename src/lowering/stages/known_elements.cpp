@@ -1,3 +1,5 @@
+// of() collects the nodes between a value and what is known, and evaluates them in graph order.
+// Both steps are limited, by the size of values, the number of nodes and the folding budget.
 #include "lowering/stages/known_elements.h"
 
 #include <algorithm>
@@ -12,16 +14,18 @@ namespace {
 
 using graph::ValueId;
 
-// Shapes, bounds and pads are short lists of integers; scales of a Resize are one per dimension.
+// The most elements of a value that may be evaluated. Shapes, bounds and pads are short lists of
+// integers; the scales of a Resize have one element per dimension.
 constexpr size_t kMostIntegers = 4096;
 constexpr size_t kMostFloats = 16;
-// Nodes between the known values and the one that is asked for.
+// The most nodes between the known values and the value that is asked for.
 constexpr size_t kMostNodes = 4096;
 
 bool is_small(const graph::Value& value) {
   return value.elements() <= (tensor::is_floating(value.type) ? kMostFloats : kMostIntegers);
 }
 
+// Takes the bytes and the work of evaluating a node from the budget.
 Status take(FoldingBudget& budget, const graph::Node& node,
             std::span<const graph::Value* const> operands,
             std::span<const graph::ValueType> outputs) {
@@ -29,7 +33,7 @@ Status take(FoldingBudget& budget, const graph::Node& node,
   for (const graph::ValueType& output : outputs)
     bytes += fallback::element_count(output.shape) * tensor::size_of(output.type);
   if (!budget.has_bytes(bytes) || !budget.take_work(evaluation_work(node.op, operands, outputs)))
-    return unsupported("it is too much to be computed ahead of time");
+    return unsupported("computing it exceeds the budget for constant folding");
   budget.take_bytes(bytes);
   return {};
 }
@@ -64,7 +68,8 @@ bool KnownElements::tell_input(ValueId id) {
   return true;
 }
 
-// The nodes to be computed for `id`.
+// Walks back from `id` to constants, values in `told_` and known inputs. False if it meets another
+// input, a value that is too large, or too many nodes.
 bool KnownElements::collect(ValueId id, std::set<size_t>* nodes) {
   std::vector<ValueId> open = {id};
   while (!open.empty()) {
@@ -108,6 +113,7 @@ bool KnownElements::compute(const graph::Node& node) {
 const KnownElements::Told* KnownElements::of(ValueId id) {
   std::set<size_t> nodes;
   if (!collect(id, &nodes)) return nullptr;
+  // In ascending order, a node comes after those that make its operands.
   for (const size_t node : nodes) {
     if (!compute(builder_.graph().nodes[node])) return nullptr;
   }

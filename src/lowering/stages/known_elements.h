@@ -1,5 +1,7 @@
-// Elements that can be told while a graph is under construction: those of constants, those of
-// inputs that the caller knows, and what few nodes make of them.
+// KnownElements: computes elements of values while their graph is under construction, by evaluating
+// the nodes between them and constants or inputs whose elements the caller knows (Known::elements).
+// The lowering asks for target shapes, bounds and pads that exporters compute with small integer
+// nodes (Shape, Gather, Concat). For one thread.
 #pragma once
 
 #include <cstddef>
@@ -21,25 +23,30 @@ class KnownElements {
   // Requirement: the builder outlives this.
   explicit KnownElements(GraphBuilder& builder) : builder_(builder) {}
 
-  // `id` is the input of the graph that stands for `known`, which outlives this.
+  // Registers `id` as the input of the graph for `known`. Requirement: `known` outlives this.
   void add_input(graph::ValueId id, const Known& known) { inputs_.emplace(id, &known); }
 
   struct Told {
     graph::Value value;          // a constant
-    std::set<std::string> from;  // the known values that it follows from
+    std::set<std::string> from;  // names of the known values that the elements depend on
   };
-  // Returns the elements of a value; null if they are not known, if the value or one that it is
-  // made of is too large to describe shapes, or if nothing is left of the builder's budget.
+  // Returns the elements of a value that is no constant of the graph. Null if they are not known;
+  // if the value, or one that it is computed from, is too large to describe shapes; if too many
+  // nodes would have to be evaluated; or if the builder's budget does not suffice. The pointer
+  // stays valid as long as this.
   const Told* of(graph::ValueId id);
 
  private:
+  // Adds the indices of the nodes that have to be evaluated for `id` to `nodes`.
   bool collect(graph::ValueId id, std::set<size_t>* nodes);
+  // Copies the elements of a known input to `told_`.
   bool tell_input(graph::ValueId id);
+  // Adds the elements of the node's outputs to `told_`.
   bool compute(const graph::Node& node);
 
   GraphBuilder& builder_;
   std::unordered_map<graph::ValueId, const Known*> inputs_;
-  std::map<graph::ValueId, Told> told_;
+  std::map<graph::ValueId, Told> told_;  // elements found so far; values are never recomputed
 };
 
 }  // namespace millrace::lowering

@@ -1,4 +1,6 @@
-// StageLowering: inputs and outputs of the graph.
+// StageLowering: the inputs and outputs of the graph, the report of nodes without a kernel, and the
+// origins of nodes. An output of the graph is a value that a node makes, with the name and type
+// that the network declares; an Identity or a Cast is added where the lowered value differs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,11 +20,11 @@ namespace {
 
 Status check_declared_type(DataType computed, DataType declared) {
   if (computed == DataType::kFloat32 && tensor::fits_float32(declared)) return {};
-  return invalid_argument(fmt::format("it is {} in the model, but computed as {}",
+  return invalid_argument(fmt::format("the model declares it as {}, but it is computed as {}",
                                       tensor::to_string(declared), tensor::to_string(computed)));
 }
 
-// Marks what leads to the values that are marked.
+// Marks all values that the marked values are computed from.
 void mark_origins(const graph::Graph& graph, std::vector<bool>& needed) {
   for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node) {
     if (std::ranges::none_of(node->outputs, [&](ValueId id) { return needed[id]; })) continue;
@@ -41,8 +43,9 @@ Status StageLowering::add_whole_inputs() {
   return {};
 }
 
-// The outputs of the network, and what the rest reads, that nodes of this stage have made; in the
-// order of the network's outputs, the others in ascending order.
+// The names of the values that this stage has to deliver: first outputs of the network in their
+// order, then operands of the rest in ascending order; without those that another stage makes, the
+// caller knows, or (unless they are outputs) the network states as initializers.
 std::vector<std::string> StageLowering::wanted_names() const {
   std::vector<std::string> names;
   for (const network::Output& output : request_.network.outputs) names.push_back(output.name);
@@ -62,7 +65,7 @@ std::vector<std::string> StageLowering::wanted_names() const {
   return names;
 }
 
-// Marks the values of the graph that lead to an output, or to a node that was not lowered.
+// Marks the values of the graph that outputs, or nodes that are not supported, depend on.
 std::vector<bool> StageLowering::needed_values() const {
   const graph::Graph& graph = builder_.graph();
   std::vector<bool> needed(graph.values.size());
@@ -78,8 +81,8 @@ std::vector<bool> StageLowering::needed_values() const {
   return needed;
 }
 
-// Types for which no device has a kernel. Nodes that nothing needs, such as those that only a Shape
-// reads, will be dropped and may have any.
+// Reports nodes with types for which no device has a kernel. Nodes that no output depends on may
+// have any types, since they will be dropped: for instance nodes whose results only a Shape reads.
 void StageLowering::report_missing_kernels() {
   origins_.resize(builder_.graph().nodes.size());
   const graph::Graph& graph = builder_.graph();
@@ -99,7 +102,7 @@ void StageLowering::report_missing_kernels() {
   }
 }
 
-// Nodes at the boundary stand for none of the network.
+// Gives each node its origin. Nodes that were added at inputs and outputs have none.
 void StageLowering::set_origins(graph::Graph* graph) const {
   for (size_t i = 0; i < origins_.size(); ++i) {
     const Origin& origin = origins_[i];
@@ -163,8 +166,8 @@ Status StageLowering::add_constant_output(const std::string& name, ValueId id, D
   return {};
 }
 
-// A value of its own for an output: of the declared type, if there is one, and the declared name,
-// made by a node, and no other output.
+// Returns a value that can be the output `name` of the graph: made by a node, of the declared type
+// (any, if it is kUnknown), and no other output. Adds an Identity or a Cast if `id` is none.
 Result<ValueId> StageLowering::boundary_value(const std::string& name, ValueId id, DataType type) {
   graph::Value& value = builder_.value(id);
   ValueId boundary = id;

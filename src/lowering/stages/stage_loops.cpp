@@ -1,4 +1,8 @@
-// StageLowering: loops whose number of iterations is known become the nodes of their iterations.
+// StageLowering: unrolling of Loop and Scan. If the number of iterations is known and small, the
+// subgraph is lowered once for each iteration. States pass from one iteration to the next as
+// values. A scan output becomes a Concat of the values that the iterations made for it, and a scan
+// input a Slice per iteration. A loop that cannot be unrolled runs by itself, between stages
+// (runs_alone()).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,11 +20,13 @@ using graph::Dims;
 using graph::kNoValue;
 using graph::ValueId;
 
-// Nodes of all iterations together, those of loops and branches inside included. A loop of more
-// runs by itself: lowering a long one once takes longer than running its subgraph often.
+// The most nodes in all iterations of an unrolled loop, including those of loops and branches
+// inside it. A longer loop runs by itself: lowering it would take longer than running its subgraph
+// many times.
 constexpr size_t kMostNodes = 1024;
-// Limit on the bytes of constants in the iterations of all loops. Constants of a loop that is too
-// long, and then runs by itself, must not use up the room of the other constants (GraphBuilder).
+// The most bytes of constants in the iterations of all loops of a network. A loop for which
+// unrolling is given up leaves its constants behind, which must not use up the budget of the other
+// constants (GraphBuilder).
 constexpr size_t kMostBytes = size_t{64} << 20;
 
 graph::Value int64_constant(int64_t number) {
@@ -33,20 +39,21 @@ graph::Value boolean_constant(bool truth) {
 
 }  // namespace
 
-// Whether so many iterations of the subgraph may become nodes. Parts of sequences are nodes, too.
+// Whether a loop with this body and number of iterations may be unrolled. An input or output of the
+// body counts as a node, since it may cost one (a Slice of a scan input, for instance).
 bool StageLowering::is_short(const Scope& scope, const network::Network& body, size_t iterations) {
   const size_t each = body.nodes.size() + body.inputs.size() + body.outputs.size();
   return iterations <= kMostNodes / std::max<size_t>(each, 1) &&
          take_nodes(scope, body.initializers.size());
 }
 
-// Counts nodes of an iteration, or what costs as much. False: they are too many.
+// Counts nodes of an iteration, or entities that cost as much as nodes. False if they are too many.
 bool StageLowering::take_nodes(const Scope& scope, size_t count) {
   if (scope.repeats) unrolled_ += count;
   return !scope.repeats || unrolled_ <= kMostNodes;
 }
 
-// Counts those of the values that are constants. False: they are too large.
+// Counts the bytes of those values that are constants. False if they are too many.
 bool StageLowering::take_constants(const Scope& scope, std::span<const ValueId> ids) {
   for (const ValueId id : ids)
     if (scope.repeats && id != kNoValue && builder_.value(id).constant)
@@ -62,7 +69,7 @@ bool StageLowering::take_results(const network::Node& node, const Scope& scope) 
   return take_constants(scope, ids);
 }
 
-// The number or truth in a constant of one element; nothing for any other value.
+// The element of a constant of one element and of this type; nothing for any other value.
 template <class T>
 std::optional<T> StageLowering::known_scalar(ValueId id, tensor::DataType type) const {
   const graph::Value& value = builder_.value(id);
@@ -74,7 +81,7 @@ Result<StageLowering::Outcome> StageLowering::unroll(const network::Node& node, 
   if (!scope.repeats) unrolled_ = 0;
   waits_ = false;
   const Result<std::vector<ValueId>> operands = find_operands(node, scope);
-  // Why it cannot be lowered is said by what becomes of it then.
+  // lower_node() handles the node as one that runs by itself, and reports what is wrong with it.
   if (!operands.ok()) return Outcome::kWaits;
   return is_loop(node) ? unroll_loop(node, *operands, scope) : unroll_scan(node, *operands, scope);
 }
@@ -145,7 +152,7 @@ Result<StageLowering::Outcome> StageLowering::unroll_scan(const network::Node& n
   return join_iterations(node, scope, std::move(states), std::move(parts), scan->outputs);
 }
 
-// The length that all have along their dimension; nothing where they have none in common.
+// The length that all scan inputs have along their scan axis; nothing if the lengths differ.
 std::optional<size_t> StageLowering::common_length(const std::vector<ValueId>& sequences,
                                                    const std::vector<Walk>& walks) const {
   std::optional<size_t> length;
@@ -161,8 +168,8 @@ std::optional<size_t> StageLowering::common_length(const std::vector<ValueId>& s
   return length;
 }
 
-// Lowers the subgraph of the node once. Its initializers are values of `around`, which all
-// iterations have.
+// Lowers the body of the loop for one iteration. The scope `around` is that of the whole loop: it
+// holds the initializers of the body, which all iterations share.
 Result<StageLowering::Outcome> StageLowering::lower_iteration(const network::Node& node,
                                                               Scope& around, size_t iteration,
                                                               const std::vector<ValueId>& inputs,
@@ -191,7 +198,8 @@ Result<StageLowering::Outcome> StageLowering::lower_iteration(const network::Nod
   return take_constants(inner, *outputs) ? Outcome::kLowered : Outcome::kWaits;
 }
 
-// Keeps the results of an iteration: the states of the next one, and a part of each other output.
+// Keeps the outputs of an iteration: the states for the next one, and an element of each scan
+// output.
 void StageLowering::keep_outputs(std::vector<ValueId> outputs, std::vector<ValueId>& states,
                                  Parts& parts) {
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -203,7 +211,7 @@ void StageLowering::keep_outputs(std::vector<ValueId> outputs, std::vector<Value
   }
 }
 
-// Part `index` of a value along a dimension, without that dimension.
+// Returns element `index` of a scan input along its scan axis, without that dimension.
 Result<ValueId> StageLowering::take_part(const Scope& scope, ValueId id, int64_t axis,
                                          int64_t index) {
   const std::string name = scope.prefix + "part";
@@ -217,24 +225,26 @@ Result<ValueId> StageLowering::take_part(const Scope& scope, ValueId id, int64_t
   return builder_.emit(name, graph::Reshape{std::move(shape)}, {part});
 }
 
-// As the run checks them where the loop runs by itself. Shapes of as many elements would be
-// reshaped into each other.
+// Checks that all iterations made tensors of one type and shape for a scan output, as the runtime
+// does for a loop that runs by itself. Without this check, join_parts() would reshape a tensor of
+// another shape that has as many elements.
 Status StageLowering::check_alike(const std::vector<ValueId>& parts) const {
   const graph::Value& first = builder_.value(parts[0]);
   for (const ValueId id : parts) {
     const graph::Value& part = builder_.value(id);
     if (builder_.sequence_of(id) != nullptr)
-      return invalid_argument("a sequence is no part of a tensor");
+      return invalid_argument("a scan output must be a tensor, not a sequence");
     if (part.shape != first.shape || part.type != first.type)
       return invalid_argument(
-          fmt::format("{} {} and {} {} are parts of one tensor", tensor::to_string(first.type),
-                      graph::to_string(first.shape), tensor::to_string(part.type),
-                      graph::to_string(part.shape)));
+          fmt::format("iterations yield {} {} and {} {} for one scan output; they must be alike",
+                      tensor::to_string(first.type), graph::to_string(first.shape),
+                      tensor::to_string(part.type), graph::to_string(part.shape)));
   }
   return {};
 }
 
-// The reverse: one value of parts that are alike in shape. kInvalidArgument where they are not.
+// Joins the elements that the iterations made for a scan output along its new axis.
+// kInvalidArgument if they differ in type or shape.
 Result<ValueId> StageLowering::join_parts(const std::string& name, std::vector<ValueId> parts,
                                           const Walk& walk) {
   if (walk.backwards) std::ranges::reverse(parts);

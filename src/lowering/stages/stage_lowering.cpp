@@ -1,3 +1,5 @@
+// StageLowering: the order of work, the lowering of a single node by its handler or as a fallback
+// operator, and the selection of a branch of an If.
 #include "lowering/stages/stage_lowering.h"
 
 #include <fmt/format.h>
@@ -26,14 +28,13 @@ Status check_operands(const OperatorEntry& entry, const std::vector<ValueId>& op
   if (operands.size() < entry.required || operands.size() > entry.allowed) {
     const std::string allowed =
         entry.allowed == kAnyNumber ? " or more" : fmt::format(" to {}", entry.allowed);
-    return invalid_argument(fmt::format("it has {} inputs where {}{} belong", operands.size(),
-                                        entry.required, allowed));
+    return invalid_argument(
+        fmt::format("it has {} inputs; expected {}{}", operands.size(), entry.required, allowed));
   }
-  // Lists of any length have no optional members.
+  // Operators with any number of operands have no optional ones.
   const size_t required = entry.allowed == kAnyNumber ? operands.size() : entry.required;
   for (size_t i = 0; i < required; ++i) {
-    if (operands[i] == kNoValue)
-      return invalid_argument(fmt::format("its input {} is left out", i));
+    if (operands[i] == kNoValue) return invalid_argument(fmt::format("its input {} is missing", i));
   }
   return {};
 }
@@ -64,7 +65,7 @@ Result<Stage> StageLowering::run() {
   stage.graph = builder_.take();
   set_origins(&stage.graph);
   if (!complete) drop_unread_inputs(&stage);
-  // Operands of computed constants are of no use any more.
+  // Folded operators have left constants behind that nothing reads any more.
   MILLRACE_RETURN_IF_ERROR(eliminate_dead_code(stage.graph, {}));
   stage.read = read_names();
   stage.budget = builder_.budget();
@@ -84,7 +85,8 @@ void StageLowering::find_consumed(const network::Network& network) {
 }
 
 bool StageLowering::reads_waiting(const network::Node& node) const {
-  // Values that the branches of an If capture are found when one of the branches is lowered.
+  // Captures of subgraphs do not count: an If may select a branch that captures nothing which is
+  // waiting. find_value() notices that when the branch is lowered.
   return std::ranges::any_of(node.inputs,
                              [this](const std::string& name) { return waiting_.contains(name); });
 }
@@ -147,7 +149,8 @@ Result<StageLowering::Outcome> StageLowering::lower_node(const network::Node& no
       computable = *constants;
     }
     if (!computable && request_.may_leave_rest) return Outcome::kWaits;
-    if (!computable) return leave_out(node, scope, "its result has no shape before it runs");
+    if (!computable)
+      return leave_out(node, scope, "the shape of its result is known only after it has run");
   }
   waits_ = false;
   const Status status = lower_covered(node, scope);
@@ -159,9 +162,10 @@ Result<StageLowering::Outcome> StageLowering::lower_node(const network::Node& no
   return take_results(node, scope) ? Outcome::kLowered : Outcome::kWaits;
 }
 
-// As operators of the graph where they cover the node and its types; else as a fallback. What an
-// attempt that failed leaves in the graph is read by nothing. Where both fail for want of elements
-// that can be told, they are asked again with these.
+// Lowers a node to operators of the graph if they support it and its types, and to a fallback
+// operator otherwise. A failed attempt may leave nodes in the graph, which nothing reads. If both
+// attempts fail for lack of elements that KnownElements can compute, constants replace these
+// values, and both are tried again.
 Status StageLowering::lower_covered(const network::Node& node, Scope& scope) {
   const int opset = opset_of(request_.network, node);
   const OperatorEntry* entry = find_operator(node.domain, node.type, opset);
@@ -225,7 +229,7 @@ Result<ValueId> StageLowering::call_handler(const OperatorEntry& entry, NodeImpo
   for (size_t i = 1; i < node.outputs.size(); ++i) {
     const std::string& name = node.outputs[i];
     if (import.extra_outputs()[i] == kNoValue && !name.empty() && consumed_.contains(name)) {
-      return unsupported(fmt::format("its output '{}' is used", name));
+      return unsupported(fmt::format("its output '{}' is read, but not supported", name));
     }
   }
   return *first;
@@ -244,8 +248,8 @@ StageLowering::Attempt StageLowering::lower_by_handler(const network::Node& node
   return {first.status(), import.asked()};
 }
 
-// Values that the node made get the names the model has for them; one that was there before keeps
-// its own and is known under both.
+// Values that the node has made get the names of its outputs. A value that existed before (such as
+// the operand of an Identity) keeps its name, and the scope has it under both names.
 void StageLowering::name_outputs(const network::Node& node, const NodeImport& import, ValueId first,
                                  ValueId first_new, Scope& scope) {
   for (size_t i = 0; i < node.outputs.size(); ++i) {
@@ -256,17 +260,17 @@ void StageLowering::name_outputs(const network::Node& node, const NodeImport& im
   }
 }
 
-// The branch that the condition chooses; null where that is not known.
+// Returns the branch that the condition selects; null if the condition is not known.
 Result<const network::Network*> StageLowering::chosen_branch(const network::Node& node,
                                                              Scope& scope) {
   if (node.inputs.size() != 1 || node.inputs[0].empty())
-    return invalid_argument("its only input is its condition");
+    return invalid_argument("it must have one input, its condition");
   for (const char* name : {"then_branch", "else_branch"}) {
     const network::Network* branch = subgraph_of(node, name);
     if (branch == nullptr || !branch->inputs.empty() ||
         branch->outputs.size() != node.outputs.size())
       return invalid_argument(fmt::format(
-          "its {} is no graph without inputs and with one output for each of its own", name));
+          "its {} must be a subgraph without inputs, with as many outputs as the node", name));
   }
   MILLRACE_ASSIGN_OR_RETURN(ValueId condition, find_value(node.inputs[0], scope));
   if (!builder_.value(condition).constant) {
@@ -275,7 +279,7 @@ Result<const network::Network*> StageLowering::chosen_branch(const network::Node
   }
   const graph::Value& value = builder_.value(condition);
   if (value.type != tensor::DataType::kBoolean || value.elements() != 1)
-    return invalid_argument("its condition is not one BOOLEAN");
+    return invalid_argument("its condition must be one BOOLEAN");
   const bool chosen = value.constant->as<uint8_t>()[0] != 0;
   return subgraph_of(node, chosen ? "then_branch" : "else_branch");
 }
@@ -284,7 +288,7 @@ Result<StageLowering::Outcome> StageLowering::lower_if(const network::Node& node
   waits_ = false;
   const Result<const network::Network*> branch = chosen_branch(node, scope);
   if (branch.status().code() == StatusCode::kUnsupported && waits_ && request_.may_leave_rest)
-    return Outcome::kWaits;  // it reads what waits
+    return Outcome::kWaits;  // its condition is a result of a node that waits
   MILLRACE_RETURN_IF_ERROR(branch.status().with_context(describe(node)));
   if (*branch != nullptr) return lower_branch(node, **branch, scope);
   if (request_.may_leave_rest) return Outcome::kWaits;

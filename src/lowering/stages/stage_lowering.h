@@ -1,4 +1,12 @@
-// StageLowering: one run of a lowering, from the nodes of a network to a graph.
+// StageLowering: one call of lower_stage(), from the nodes of a network to a graph.
+//
+// It visits the nodes in order. A node becomes operators of the graph by its handler
+// (operators/operator_table.h), or else a fallback operator. An If is replaced by the branch that
+// its condition selects, and a Loop or Scan of few iterations is unrolled. A node that needs
+// elements that are not known yet is left to a later stage, and with it all nodes that read its
+// results; a node that is not supported is reported (Coverage). The members are defined in four
+// files: stage_lowering.cpp (nodes, If), stage_loops.cpp (Loop and Scan), stage_values.cpp (values
+// by name) and stage_boundary.cpp (inputs and outputs of the graph). For one thread.
 #pragma once
 
 #include <deque>
@@ -22,44 +30,45 @@ namespace millrace::lowering {
 
 class StageLowering {
  public:
-  // Everything that `request` refers to outlives this. `whole`: the graph has all inputs and
-  // outputs of the network, in their order, if no node is left to the rest.
+  // Requirement: everything that `request` refers to outlives this. `whole`: if no node is left to
+  // the rest, the graph has all inputs and outputs of the network, in their order.
   StageLowering(const StageRequest& request, bool whole);
 
-  // To be called once.
+  // Requirement: it is called once.
   Result<Stage> run();
 
  private:
-  // The values that are visible at a place in the network, by name: those of the network, and in
-  // the branch of an If those around it, too.
+  // The values of a network or subgraph, by name. A name that a scope lacks is looked up in the
+  // scopes around it.
   struct Scope {
     const network::Network* network;
     std::string prefix;  // prefix of the names of its nodes and values in the graph
     Scope* outer;
-    bool repeats = false;  // it belongs to an iteration of a loop that becomes its nodes
+    bool repeats = false;  // whether it is in an iteration of an unrolled loop
     std::unordered_map<std::string, graph::ValueId> values = {};
     std::unordered_map<std::string_view, const graph::Value*> initializers = {};
   };
-  // The node that a node of the graph was made for.
+  // The node of the network that a node of the graph was made for.
   struct Origin {
     const network::Node* node = nullptr;  // null at the boundary
     const Scope* scope = nullptr;
   };
   enum class Outcome {
     kLowered,
-    kWaits,    // for elements that are not known, or for its subgraph to be run
-    kLeftOut,  // it is not covered, and reported
+    kWaits,    // it needs elements that are not known, or its subgraph has to run
+    kLeftOut,  // it is not supported, and has been reported
   };
-  // The outcome of one attempt to lower a node. It failed for lack of the elements of the values
-  // `asked`.
+  // One attempt to lower a node. If it failed because it needs the elements of values that are not
+  // constants, these are `asked`.
   struct Attempt {
     Status status;
     std::vector<graph::ValueId> asked;
   };
-  // A value for which a constant stands from now on, and the known values that it follows from.
+  // A value that a constant replaces (constants_), because its elements could be computed from
+  // known values.
   struct Settled {
     graph::ValueId id;
-    std::set<std::string> from;
+    std::set<std::string> from;  // names of these known values
   };
 
   Scope& open_scope(const network::Network& network, std::string prefix, Scope* outer);
@@ -73,7 +82,8 @@ class StageLowering {
   Result<const network::Network*> chosen_branch(const network::Node& node, Scope& scope);
   Result<Outcome> lower_branch(const network::Node& node, const network::Network& branch,
                                Scope& scope);
-  using Parts = std::vector<std::vector<graph::ValueId>>;  // by output: one for each iteration
+  // The scan outputs of an unrolled loop: for each, the values that the iterations made.
+  using Parts = std::vector<std::vector<graph::ValueId>>;
   bool is_short(const Scope& scope, const network::Network& body, size_t iterations);
   bool take_nodes(const Scope& scope, size_t count);
   bool take_constants(const Scope& scope, std::span<const graph::ValueId> ids);
@@ -144,16 +154,18 @@ class StageLowering {
   std::unordered_map<std::string_view, const Known*> known_;
   std::unordered_map<std::string_view, tensor::DataType> output_types_;  // as they are declared
   std::vector<std::string> input_names_;                                 // by input of the graph
-  std::unordered_set<std::string> consumed_;  // names that nodes read or the network puts out
+  std::unordered_set<std::string> consumed_;  // names of operands of nodes and of outputs
   std::vector<Origin> origins_;               // by node of the graph
   std::vector<size_t> rest_;
   std::unordered_set<std::string> waiting_;  // outputs of the nodes that are left to the rest
-  bool waits_ = false;                       // why the node at hand cannot be lowered
-  std::unordered_map<graph::ValueId, graph::ValueId> constants_;  // that stand for settled values
-  std::vector<Settled> settled_;
-  size_t unrolled_ = 0;        // nodes of iterations, of the outermost loop at hand
-  size_t unrolled_bytes_ = 0;  // bytes of constants in the iterations of all loops
-  std::unordered_set<graph::ValueId> outputs_;
+  // Whether a failure to lower the current node is for lack of elements or operands, which a later
+  // stage may have.
+  bool waits_ = false;
+  std::unordered_map<graph::ValueId, graph::ValueId> constants_;  // the constants of settled values
+  std::vector<Settled> settled_;  // in the order in which they were settled
+  size_t unrolled_ = 0;           // nodes in the iterations of the outermost loop being unrolled
+  size_t unrolled_bytes_ = 0;     // bytes of constants in the iterations of all loops
+  std::unordered_set<graph::ValueId> outputs_;  // values that boundary_value() has returned
 };
 
 }  // namespace millrace::lowering

@@ -1,4 +1,5 @@
-// StageLowering: values by name, and the elements that are known of them.
+// StageLowering: the lookup of values by name, and the replacement of values by constants once
+// their elements are known.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +15,8 @@ using graph::ValueId;
 
 StageLowering::Scope& StageLowering::open_scope(const network::Network& network, std::string prefix,
                                                 Scope* outer) {
-  // Each node of a branch includes this prefix in its names, so a long one would be stored often.
+  // Each node of the subgraph includes the prefix in its names. Without a limit, deeply nested
+  // subgraphs would take memory that grows with the square of their depth.
   constexpr size_t kLongestPrefix = 1024;
   if (prefix.size() > kLongestPrefix) prefix = fmt::format("subgraph {}/", scopes_.size());
   const bool repeats = outer != nullptr && outer->repeats;
@@ -24,7 +26,7 @@ StageLowering::Scope& StageLowering::open_scope(const network::Network& network,
   return scope;
 }
 
-// Initializers and known values come into the graph on first use: unused ones cost nothing.
+// Initializers and known values are added to the graph on first use: unused ones cost nothing.
 Result<ValueId> StageLowering::find_value(const std::string& name, Scope& scope) {
   for (Scope* place = &scope; place != nullptr; place = place->outer) {
     auto value = place->values.find(name);
@@ -39,7 +41,7 @@ Result<ValueId> StageLowering::find_value(const std::string& name, Scope& scope)
   const auto known = known_.find(name);
   if (known != known_.end()) {
     if (known->second->type == tensor::DataType::kUnknown) {
-      waits_ = true;  // the run has it, for operators that run by themselves
+      waits_ = true;  // it exists at run time only, for nodes that run by themselves
       return unsupported(fmt::format("its input '{}' is a sequence that a loop carries", name));
     }
     MILLRACE_ASSIGN_OR_RETURN(const ValueId id, add_known(*known->second));
@@ -48,9 +50,9 @@ Result<ValueId> StageLowering::find_value(const std::string& name, Scope& scope)
   }
   if (waiting_.contains(name)) {
     waits_ = true;
-    return unsupported(fmt::format("its input '{}' is not computed yet", name));
+    return unsupported(fmt::format("its input '{}' is computed by a later stage", name));
   }
-  return invalid_argument(fmt::format("nothing makes the value '{}'", name));
+  return invalid_argument(fmt::format("no node, input or initializer is named '{}'", name));
 }
 
 Result<ValueId> StageLowering::add_known(const Known& known) {
@@ -58,7 +60,8 @@ Result<ValueId> StageLowering::add_known(const Known& known) {
   if (known.constant && known.elements) {
     graph::Value constant{known.name, known.type, known.shape, known.elements};
     if (constant.bytes() != known.elements->bytes.size())
-      return internal_error(fmt::format("'{}' has elements of another size", known.name));
+      return internal_error(
+          fmt::format("the elements of '{}' do not have the size of its shape", known.name));
     id = builder_.add_constant(std::move(constant));
   } else {
     id = builder_.add_input(known.name, known.type, known.shape);
@@ -87,7 +90,7 @@ Result<std::vector<ValueId>> StageLowering::find_operands(const network::Node& n
   return operands;
 }
 
-// Only operators that are lowered with their members may read sequences.
+// Refuses sequences as operands of operators that cannot be lowered to operators on the members.
 Status StageLowering::check_sequences(const network::Node& node,
                                       const std::vector<ValueId>& operands) const {
   if (reads_sequences(node)) return {};
@@ -99,10 +102,10 @@ Status StageLowering::check_sequences(const network::Node& node,
 
 Status StageLowering::check_no_sequence(ValueId id) const {
   if (builder_.sequence_of(id) == nullptr) return {};
-  return unsupported("it is a sequence, and only tensors leave what is lowered together");
+  return unsupported("it is a sequence; only tensors can be outputs of a stage");
 }
 
-// Puts constants for the values, if the elements of all of them can be told.
+// Replaces the values by constants, if the elements of all of them can be computed.
 bool StageLowering::settle(const std::vector<ValueId>& asked) {
   for (const ValueId id : asked) {
     if (elements_.of(id) == nullptr) return false;
@@ -119,7 +122,8 @@ bool StageLowering::settle(const std::vector<ValueId>& asked) {
   return true;
 }
 
-// Forgets all that were settled after the first `settled`: nothing in the graph follows from them.
+// Undoes all but the first `settled` replacements, when the node that needed them is left to the
+// rest: then nothing in the graph depends on them.
 void StageLowering::take_back(size_t settled) {
   for (; settled_.size() > settled; settled_.pop_back()) constants_.erase(settled_.back().id);
 }

@@ -11,11 +11,12 @@
 namespace millrace::model {
 namespace {
 
-// The published header of a NEFF, as far as it matters here: little-endian numbers.
+// The fields of the published NEFF header that are used here, as byte offsets. Numbers are
+// little-endian.
 constexpr size_t kNeffHeaderBytes = 1024;
 constexpr size_t kPackageVersionAt = 0, kNeffHeaderSizeAt = 8, kDataSizeAt = 16, kMajorAt = 24,
                  kMinorAt = 32, kNameAt = 220, kNameBytes = 256;
-constexpr uint64_t kHighestPackageVersion = 64;  // far above what there is
+constexpr uint64_t kHighestPackageVersion = 64;  // much higher than any existing version
 
 uint64_t number_at(std::span<const std::byte> bytes, size_t at) noexcept {
   uint64_t number = 0;
@@ -23,7 +24,7 @@ uint64_t number_at(std::span<const std::byte> bytes, size_t at) noexcept {
   return number;
 }
 
-// Requirement: looks_like_neff.
+// Requirement: looks_like_neff(bytes).
 std::string describe_neff(std::span<const std::byte> bytes) {
   const auto* const name = reinterpret_cast<const char*>(bytes.data() + kNameAt);
   return fmt::format(
@@ -59,7 +60,7 @@ constexpr Signature kSignatures[] = {
      "an ELF program or library"},
 };
 
-// Signatures of files that may begin with blank lines.
+// Signatures of text formats, which may be preceded by blank lines.
 constexpr Signature kTextSignatures[] = {
     {0, "<", "an HTML or XML page"},
     {0, "{", "a JSON file"},
@@ -70,13 +71,13 @@ bool starts_with(std::span<const std::byte> bytes, std::string_view prefix, size
          std::memcmp(bytes.data() + at, prefix.data(), prefix.size()) == 0;
 }
 
-// The bytes from the first that is no blank and no line end on.
+// Returns the bytes without leading blanks and line ends.
 std::span<const std::byte> without_leading_blanks(std::span<const std::byte> bytes) noexcept {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   return bytes.subspan(std::min(text.find_first_not_of(" \t\r\n"), bytes.size()));
 }
 
-// Describes the first bytes: as text if the first line that is not blank is text, else as numbers.
+// Describes the first bytes: as text if the first non-blank line is printable, else in hexadecimal.
 std::string beginning(std::span<const std::byte> bytes) {
   constexpr size_t kCharacters = 24, kNumbers = 8;
   const std::span<const std::byte> rest = without_leading_blanks(bytes);

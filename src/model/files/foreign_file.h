@@ -1,4 +1,5 @@
-// Guesses, for messages, what a file is that is not an archive.
+// Recognises common file formats by their first bytes, so that messages can say what a file is that
+// is not an archive. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -7,19 +8,19 @@
 
 namespace millrace::model {
 
-// How many bytes from the start of a file are examined.
+// The number of bytes at the start of a file that are examined.
 inline constexpr size_t kForeignPrefix = 1024;
 
-// Whether they begin as the container of a Neuron model does.
+// True if the bytes begin like a NEFF, the container of a compiled Neuron model.
 bool looks_like_neff(std::span<const std::byte> bytes) noexcept;
-// Whether they begin as an ONNX file does.
+// True if the bytes begin like an ONNX file.
 bool looks_like_onnx(std::span<const std::byte> bytes) noexcept;
 
-// "a PNG picture", "an ONNX model: compile it first (...)"; a NEFF with its version and name.
-// Empty where the content is not recognised.
+// Returns a description such as "a PNG picture" or "an ONNX model: compile it first (...)"; for a
+// NEFF, with its version and name. Empty if the format is not recognised.
 std::string recognise(std::span<const std::byte> bytes);
-// The same as the continuation of "this is not ...": "it seems to be a PNG picture", or, where it
-// is not recognised, how the file begins.
+// Returns a clause that may follow "this is not ...", such as "it seems to be a PNG picture"; for
+// an unknown format, it quotes the beginning of the file.
 std::string describe_foreign(std::span<const std::byte> bytes);
 
 }  // namespace millrace::model

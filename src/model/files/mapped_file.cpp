@@ -20,7 +20,7 @@
 namespace millrace::model {
 namespace {
 
-// The mappings of this process, by where they begin.
+// The mappings of this process, as a map from the begin to the end of each. Thread-safe.
 class Mappings {
  public:
   void add(std::span<const std::byte> bytes) {
@@ -89,7 +89,7 @@ void release_pages(std::span<const std::byte> bytes) noexcept {
   const uintptr_t first = align_up(begin, kPage);
   const uintptr_t last = (begin + bytes.size()) / kPage * kPage;
   if (first >= last || !mappings().contain(bytes)) return;
-  // The mapping is never written to, so nothing is lost.
+  // MADV_DONTNEED discards only clean pages here, since the mapping is read-only.
   std::byte* const page = const_cast<std::byte*>(bytes.data()) + (first - begin);
   static_cast<void>(::madvise(page, last - first, MADV_DONTNEED));
 }

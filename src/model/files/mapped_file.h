@@ -1,8 +1,8 @@
-// MappedFile: a whole regular file, mapped read-only.
+// MappedFile: a whole regular file, mapped read-only. Immutable and thread-safe.
 //
-// The mapping shows every change of the file: a process that writes into the file changes what is
-// read here, and one that shortens it makes reads beyond the new end fail with SIGBUS. Replace
-// files by rename, as archive_writer.h does; never overwrite them.
+// The mapping reflects later changes of the file: if a process writes to it, the bytes here change,
+// and if a process truncates it, reading beyond the new end raises SIGBUS. Replace files by rename,
+// as archive_writer.h does; never overwrite them.
 #pragma once
 
 #include <cstddef>
@@ -35,9 +35,9 @@ class MappedFile {
   std::span<const std::byte> bytes_;
 };
 
-// Gives memory back to the system that whole pages of `bytes` take, where they are those of a
-// MappedFile of this process; who reads them later gets them from the file again. Other memory
-// stays as it is. Thread-safe; `bytes` are valid.
+// Returns the physical memory of the whole pages within `bytes` to the system, if they belong to a
+// MappedFile of this process. A later access reads them from the file again. Does nothing for other
+// memory. Thread-safe. Requirement: `bytes` is valid memory.
 void release_pages(std::span<const std::byte> bytes) noexcept;
 
 }  // namespace millrace::model

@@ -24,7 +24,8 @@ Status write_all(int fd, std::span<const std::byte> bytes) {
   return {};
 }
 
-// Returns whether the directory exists afterwards; it may have been made or found.
+// Creates the directory if it is missing, and appends it to `made` in that case. False, with errno
+// set, if it does not exist afterwards.
 bool have_directory(const std::filesystem::path& path, std::vector<std::filesystem::path>& made) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) return true;
@@ -55,8 +56,8 @@ Status fill_file(UniqueFd file, const std::function<Status(const Sink&)>& emit) 
   return {};
 }
 
-// A directory without its owner's rights would stay empty. `mkdir -p` gives these rights to
-// parents, too, whatever the umask is.
+// Grants the owner all rights, whatever the umask is, since nothing could be written to the
+// directory otherwise. `mkdir -p` does the same for parents.
 bool make_directory(const std::string& path) noexcept {
   if (::mkdir(path.c_str(), 0777) != 0) return false;
   struct stat made {};

@@ -17,7 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A directory that does not exist counts as empty: another process may be replacing or removing it.
+// True if the directory contains nothing but the given names. One that does not exist counts as
+// empty, since another process may be replacing or removing it.
 bool holds_only(const fs::path& directory, std::initializer_list<std::string_view> names) {
   std::error_code error;
   fs::directory_iterator it(directory, error);
@@ -28,7 +29,7 @@ bool holds_only(const fs::path& directory, std::initializer_list<std::string_vie
   return !error || error == std::errc::no_such_file_or_directory;
 }
 
-// "vaiml_par_0" and the like.
+// True for names of parts, such as "vaiml_par_0": a prefix followed by a number.
 bool is_part_name(const std::string& name) {
   for (const std::string_view prefix : {kNpuPartPrefix, kCpuPartPrefix, kCollectivePartPrefix}) {
     if (name.starts_with(prefix) && name.size() > prefix.size() &&
@@ -39,7 +40,7 @@ bool is_part_name(const std::string& name) {
   return false;
 }
 
-// True also when nothing has the name.
+// True if the path is a part of an archive, or does not exist.
 bool is_part(const fs::path& path) {
   const std::string name = path.filename().string();
   std::error_code error;
@@ -85,15 +86,14 @@ Status check_directory_target(const std::string& path) {
   }
   if (is_replaceable_directory(path)) return {};
   return invalid_argument(
-      fmt::format("cannot replace the directory {}: it holds something else than an archive in "
+      fmt::format("cannot replace the directory {}: it contains something other than an archive in "
                   "directory form",
                   path));
 }
 
 Status check_part_target(const std::string& path) {
   if (is_part(path)) return {};
-  return invalid_argument(
-      fmt::format("cannot replace {}: it is something else than part of an archive", path));
+  return invalid_argument(fmt::format("cannot replace {}: it is not a part of an archive", path));
 }
 
 void remove_parts_except(const std::string& directory, std::span<const std::string> kept) {

@@ -1,4 +1,5 @@
-// Checks what an archive may be written to, and removes what remains of an older one.
+// Checks whether an archive may be written to a path, and removes parts of an older archive. The
+// checks return kInvalidArgument, which says what is in the way. Thread-safe.
 #pragma once
 
 #include <span>
@@ -8,14 +9,14 @@
 
 namespace millrace::model {
 
-// Whether the file form may be written to `path`: nothing there, or a regular file.
+// Checks that the file form may be written to `path`: it does not exist or is a regular file.
 Status check_file_target(const std::string& path);
-// Whether the directory form may be written to `path`: nothing there, an empty directory, or one
-// that holds an archive in directory form and nothing else.
+// Checks that the directory form may be written to `path`: it does not exist, is an empty
+// directory, or contains an archive in directory form and nothing else.
 Status check_directory_target(const std::string& path);
 
-// Whether a part of the directory form may be written to `path`: nothing there, or such a directory
-// that holds the files of an archive and nothing else.
+// Checks that a part of the directory form may be written to `path`: it does not exist, or is a
+// part of an archive and contains nothing else.
 Status check_part_target(const std::string& path);
 
 // Removes the parts and the connectivity file of an archive from `directory`, except those named in

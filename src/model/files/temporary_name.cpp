@@ -1,3 +1,5 @@
+// A set of the temporary names in use by this process, and flock() on the entries, which shows
+// other processes that the writer is alive. The kernel releases the lock when a process dies.
 #include "model/files/temporary_name.h"
 
 #include <fcntl.h>
@@ -26,7 +28,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kPrefix = ".millrace-";
 constexpr std::string_view kSuffix = ".tmp";
 
-// Only to be used while the lock is held.
+// The names in use. Requirement for any access: lock_temporary_names() is held.
 struct Names {
   std::mutex mutex;
   std::set<std::string> in_use;
@@ -43,7 +45,7 @@ fs::path folder_of(const std::string& target) {
   return folder.empty() ? fs::path(".") : folder;
 }
 
-// A short name that does not contain the target's, which may be as long as a name can be.
+// Returns a new name. It does not contain the target's name, which may have the maximum length.
 std::string next_name(const fs::path& folder) {
   const std::string name = fmt::format("{}{}-{}{}", kPrefix, ::getpid(), names().next++, kSuffix);
   return (folder / name).string();
@@ -63,7 +65,8 @@ bool is_same_entry(int fd, const std::string& path) {
          opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
-// Another process may have looked at the entry before it was locked, and remove it.
+// Locks the new entry. False if another process has taken it for a leftover before it was locked,
+// and removes it.
 bool keeps(int fd, const std::string& path) {
   if (!lock_entry(fd) && errno == EWOULDBLOCK) return false;
   return is_same_entry(fd, path);
@@ -79,13 +82,14 @@ void remove_if_left(const std::string& path) {
   const UniqueFd entry =
       own_descriptor(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!entry || !is_ours(entry.get()) || !lock_entry(entry.get())) return;
-  // Another process may have removed it before, and given its name to one of its own.
+  // Another process may have removed it meanwhile and reused its name for an output of its own.
   if (!is_same_entry(entry.get(), path)) return;
   std::error_code ignored;
   fs::remove_all(path, ignored);
 }
 
-// A thread that still fills the directory may add to it in between.
+// Removes a file or directory, repeatedly if necessary: a thread that is still writing may add
+// files to the directory while it is being removed.
 void remove_for_good(const std::string& path) {
   constexpr int kAttempts = 100;
   for (int i = 0; i < kAttempts; ++i) {

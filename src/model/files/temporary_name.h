@@ -1,8 +1,8 @@
-// The names of outputs that are not finished: `.millrace-PID-N.tmp`, in the folder of their target,
-// so that they get their final name by a rename. The file or directory of such a name is locked by
-// its writer. One that nobody locks was left by a process that was killed, and may be removed.
+// Temporary names of unfinished outputs: `.millrace-PID-N.tmp`, in the directory of their target,
+// so that a rename gives them their final name. The writer holds a lock (flock) on the file or
+// directory. One without a lock was left by a process that was killed, and may be removed.
 //
-// Thread-safe, except that an object belongs to one thread at a time.
+// Functions are thread-safe; an object may be used by one thread at a time.
 #pragma once
 
 #include <functional>
@@ -14,43 +14,44 @@
 
 namespace millrace::model {
 
-// Lock that a thread holds while one of the names of the process gets its file or loses it. It lets
-// remove_temporaries_and() come before or after such a step, never in between.
+// The lock that a thread must hold while it creates a file with a temporary name or gives it its
+// final one. It makes these steps atomic with respect to remove_temporaries_and().
 using NamesLock = std::unique_lock<std::mutex>;
 NamesLock lock_temporary_names();
 
 class TemporaryName {
  public:
   TemporaryName() noexcept = default;
-  // Has `make` create and open a file or directory of a new name beside `target`, and locks it.
-  // `make` returns whether it could, and errno says why not. kNotFound or kIoError, without the
-  // path.
+  // Calls `make` to create a file or directory with a new name beside `target` and to open it as
+  // `entry`, and locks that. `make` returns false, with errno set, on failure; other names are
+  // tried on EEXIST. kNotFound or kIoError, with a message that does not contain the path.
   static Result<TemporaryName> create(const NamesLock& lock, const std::string& target,
                                       UniqueFd& entry,
                                       const std::function<bool(const std::string&)>& make);
   TemporaryName(TemporaryName&& other) noexcept;
   TemporaryName& operator=(TemporaryName&& other) noexcept;
-  // Removes what still has the name.
+  // Removes the file or directory, unless forget() was called.
   ~TemporaryName();
 
-  // The path, empty when there is none.
+  // The path; empty if there is none.
   const std::string& text() const noexcept { return name_; }
-  // To be called once the file or directory has its final name.
+  // Must be called once the file or directory has its final name.
   void forget(const NamesLock& lock) noexcept;
 
  private:
   std::string name_;
 };
 
-// Keeps other processes from taking the file or directory for one that was left.
+// Locks a file or directory, which shows other processes that it is in use. False, with errno set,
+// on failure.
 bool lock_entry(int fd) noexcept;
 
-// Removes what killed processes of this user have left in the folder of `target`. Failures to
-// remove are ignored.
+// Removes the outputs that killed processes of this user have left in the directory of `target`.
+// Failures to remove are ignored.
 void remove_left_temporaries(const std::string& target);
 
-// For a program that a signal is about to end: removes what has a temporary name of this process,
-// then runs `end` while no thread can create another or give one its final name.
+// For a program that a signal is about to end: removes all files and directories with temporary
+// names of this process, then calls `end`, while no thread can create another one or rename one.
 void remove_temporaries_and(const std::function<void()>& end);
 
 }  // namespace millrace::model

@@ -1,3 +1,6 @@
+// Files are made with O_TMPFILE where possible and linked when they are complete; otherwise they
+// get a temporary name and are renamed. Directories are renamed, or exchanged with an existing one
+// (RENAME_EXCHANGE).
 #include "model/files/temporary_output.h"
 
 #include <fcntl.h>
@@ -25,7 +28,7 @@ Result<std::string> file_target(const std::string& path) {
   return std::move(target.path);
 }
 
-// A directory may be named by "." or "..", to which nothing can be renamed.
+// Replaces a path that ends in "." or "..", to which rename() cannot rename.
 std::string without_dots(const std::string& directory) {
   const fs::path name = fs::path(directory).filename();
   if (name != "." && name != "..") return directory;
@@ -46,18 +49,19 @@ bool exchange_names(const std::string& a, const std::string& b) {
   return ::renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE) == 0;
 }
 
-// Returns a name by which a file that no folder lists can be linked; needs /proc.
+// Returns a path by which a file without a name can be linked; needs /proc.
 std::string name_of_descriptor(int fd) {
   return fmt::format("/proc/self/fd/{}", fd);
 }
 
-// None where the file system or the system cannot do it.
+// Opens a file without a name (O_TMPFILE) in the directory of `target`; empty if the file system or
+// the system does not support that.
 UniqueFd open_unlisted_file(const std::string& target) {
   const fs::path folder = fs::path(target).parent_path();
   UniqueFd file = own_descriptor(
       ::open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
   if (!file || ::access(name_of_descriptor(file.get()).c_str(), F_OK) != 0) return UniqueFd();
-  // The file is locked here, before any folder lists it.
+  // Locked before it gets a name, so that no other process can take it for a leftover.
   lock_entry(file.get());
   return file;
 }
@@ -76,17 +80,18 @@ bool open_new_directory(const std::string& name, UniqueFd& directory) {
   if (!make_directory(name)) return false;
   directory = own_descriptor(::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (directory) return true;
-  // Without the entry, another process has taken it for one that was left: another name is tried.
+  // If the entry has vanished, another process took it for a leftover: EEXIST lets the caller try
+  // another name.
   const int reason = errno == ENOENT ? EEXIST : errno;
   ::rmdir(name.c_str());
   errno = reason;
   return false;
 }
 
-// `from` becomes `to`, and what was `to` is moved aside in between, under a name that nobody takes
-// for a temporary one: it is the only whole copy if the process is killed then. To be removed,
-// which takes a while, it gets the temporary name, so that the next process removes what is left of
-// it.
+// Renames `from` to `to`, after moving the old `to` aside. The name for that is not a temporary
+// one, since the old directory is the only complete copy if the process is killed in between.
+// Before it is removed, which takes a while, it gets the temporary name, so that a later process
+// removes what remains if this one is killed.
 Status replace_by_moving_aside(const std::string& from, const std::string& to) {
   const std::string aside = from + ".old";
   if (std::rename(to.c_str(), aside.c_str()) != 0) return cannot_create(to);
@@ -95,7 +100,7 @@ Status replace_by_moving_aside(const std::string& from, const std::string& to) {
     return status;
   }
   const bool is_temporary = std::rename(aside.c_str(), from.c_str()) == 0;
-  std::error_code ignored;  // the new one is complete
+  std::error_code ignored;  // the new directory is complete, so this is no failure
   fs::remove_all(is_temporary ? from : aside, ignored);
   return {};
 }
@@ -117,7 +122,8 @@ Result<TemporaryFile> TemporaryFile::create(const std::string& path) {
 }
 
 Status TemporaryFile::fill(const std::function<Status(const Sink&)>& emit) {
-  // The descriptor that holds the lock stays open; closing any other reports what writing did not.
+  // Writes through a duplicate: closing it reports delayed write errors, while the original stays
+  // open and keeps the lock.
   UniqueFd writer(::fcntl(file_.get(), F_DUPFD_CLOEXEC, kLowestOwnDescriptor));
   if (!writer) return io_error("cannot write", errno);
   return fill_file(std::move(writer), emit);
@@ -127,14 +133,14 @@ Status TemporaryFile::commit() {
   const NamesLock lock = lock_temporary_names();
   if (name_.text().empty()) {
     if (link_as(file_, target_)) return {};
-    // A link does not replace a file, so it is made under a temporary name first.
+    // linkat() cannot replace a file, so the file is linked under a temporary name and renamed.
     if (errno != EEXIST) return cannot_create(target_);
     MILLRACE_ASSIGN_OR_RETURN(
         name_, TemporaryName::create(lock, target_, file_, [&](const std::string& name) {
           return link_as(file_, name);
         }));
   }
-  // The name may have been given to another file since this file was created.
+  // Something else may have got the name since create().
   MILLRACE_RETURN_IF_ERROR(check_replaceable(target_));
   MILLRACE_RETURN_IF_ERROR(rename_path(name_.text(), target_));
   name_.forget(lock);
@@ -158,7 +164,8 @@ Status TemporaryDirectory::commit() {
   const NamesLock lock = lock_temporary_names();
   MILLRACE_RETURN_IF_ERROR(check_replaceable_directory(target_));
   Status status = rename_path(name(), target_);
-  // The target exists. After the exchange it has our temporary name and is removed with it.
+  // A directory that is not empty exists at the target. After the exchange it has the temporary
+  // name, with which the destructor removes it.
   if (!status.ok() && exchange_names(name(), target_)) return {};
   std::error_code error;
   if (!status.ok() && fs::exists(target_, error)) status = replace_by_moving_aside(name(), target_);

@@ -1,5 +1,6 @@
-// Outputs that get their name when they are complete, and replace what has it in one step. An
-// object belongs to one thread at a time.
+// Atomic outputs: files and directories that get their final name only when they are complete, and
+// then replace an existing file or directory of that name. An object may be used by one thread at a
+// time.
 #pragma once
 
 #include <cstddef>
@@ -14,36 +15,37 @@
 
 namespace millrace::model {
 
-// A file that no folder lists until commit(), where the file system can make one: then nothing is
-// left however the process ends. Elsewhere it has a temporary name, and is removed with the object.
+// A file that has no name until commit() (O_TMPFILE) if the file system supports that: then nothing
+// is left however the process ends. Otherwise it has a temporary name, and the destructor removes
+// it.
 class TemporaryFile {
  public:
-  // `path` names the future file, which may exist already; not empty. kInvalidArgument where
-  // something other than a file has the name (base/files/output_target.h); kNotFound or kIoError.
-  // Messages do not contain the path.
+  // `path` is the final path, where a file may exist already. kInvalidArgument if there is
+  // something other than a file (base/files/output_target.h); kNotFound or kIoError. Messages do
+  // not contain the path. Requirement: `path` is not empty.
   static Result<TemporaryFile> create(const std::string& path);
 
   // Writes the bytes that `emit` passes to its sink.
   Status fill(const std::function<Status(const Sink&)>& emit);
-  // Gives the file its final name; replaces a file that has it.
+  // Gives the file its final name, and atomically replaces an existing file.
   Status commit();
 
  private:
   std::string target_;
   UniqueFd file_;
-  TemporaryName name_;  // none while no folder lists the file
+  TemporaryName name_;  // empty while the file has no name
 };
 
-// A directory of a temporary name, which is removed with the object and all that it holds.
+// A directory with a temporary name. The destructor removes it with its contents.
 class TemporaryDirectory {
  public:
-  // Like create() of a file.
+  // Like TemporaryFile::create(), for a directory.
   static Result<TemporaryDirectory> create(const std::string& path);
 
   const std::string& name() const noexcept { return name_.text(); }
-  // Gives the directory its final name; replaces a directory that has it. The replacement is atomic
-  // where the file system can exchange two names. Elsewhere the old directory is moved aside first,
-  // and moved back on failure.
+  // Gives the directory its final name, and replaces an existing directory. The replacement is
+  // atomic if the file system can exchange two names. Otherwise the old directory is moved aside
+  // first, and moved back on failure.
   Status commit();
 
  private:
@@ -52,9 +54,9 @@ class TemporaryDirectory {
   TemporaryName name_;
 };
 
-// Writes a whole file, or replaces the one that has the name, without ever leaving an incomplete
-// one; writes through FIFOs, terminals and character devices (base/files/output_target.h).
-// kInvalidArgument where nothing may be written there; kNotFound or kIoError.
+// Writes a whole file or atomically replaces an existing one; writes directly to FIFOs, terminals
+// and character devices (base/files/output_target.h). kInvalidArgument if the path must not be
+// written to; kNotFound or kIoError.
 Status write_whole_file(const std::string& path, std::span<const std::byte> bytes);
 
 }  // namespace millrace::model

@@ -34,7 +34,7 @@ NRT_STATUS report(std::string_view call, NRT_STATUS status, std::string_view why
   return status;
 }
 
-// Logging the reason may fail as well, for want of memory.
+// Logging the reason may itself fail when memory is exhausted.
 NRT_STATUS status_of_exception(std::string_view call) noexcept try {
   throw;
 } catch (const std::bad_alloc&) {

@@ -1,5 +1,6 @@
-// The frame around every call of the C API: nrt_close waits for the calls that are inside, most
-// calls need the runtime, and no exception leaves a call.
+// The wrappers in which the functions of the C API run. They ensure that nrt_close waits for calls
+// in progress, that a call which needs the runtime is refused without it, and that no exception
+// crosses the C boundary. They also log failures and record calls for traces. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -13,23 +14,23 @@
 
 namespace millrace::nrt {
 
-// The status as the caller gets it. A failure is also logged, as one of `call`; a full queue is not
-// logged, since a caller may simply try again.
+// Returns the NRT_STATUS of a status. A failure is also logged, with the name of the call; a full
+// queue is not logged, since callers usually retry.
 NRT_STATUS report(std::string_view call, const Status& status);
-// The same for a failure that the core has no code for.
+// Logs a failure for which the core has no status code, and returns it.
 NRT_STATUS report(std::string_view call, NRT_STATUS status, std::string_view why);
 
-// Reasons that several calls give.
+// Messages that several calls log.
 inline constexpr std::string_view kNoModel = "the model is null or was unloaded";
 inline constexpr std::string_view kNoTensor = "the tensor is null or was freed";
 
-// The status to return for the exception that is being handled.
+// Returns the status for the exception that is being handled. Requirement: called in a catch block.
 NRT_STATUS status_of_exception(std::string_view call) noexcept;
-// The status to return when there is no runtime, because the call comes before nrt_init or after
-// nrt_close. Each of the two reasons is logged once only, since programs poll.
+// Returns the status of a call without a runtime: before nrt_init, after nrt_close, or in a forked
+// child. Each of the first two reasons is logged only once, since programs poll.
 [[gnu::cold]] NRT_STATUS refuse_without_runtime(std::string_view call) noexcept;
 
-// Runs `body`, which returns an NRT_STATUS.
+// Runs `body`, which returns an NRT_STATUS, and turns an exception into one.
 template <class Body>
 NRT_STATUS contained(std::string_view call, Body&& body) noexcept {
   try {
@@ -39,7 +40,8 @@ NRT_STATUS contained(std::string_view call, Body&& body) noexcept {
   }
 }
 
-// Runs `body(runtime)` as a call that traces show; refuses when there is no runtime.
+// Runs `body(runtime)` as a call that nrt_close waits for and that traces record. Refuses the call
+// when there is no runtime.
 template <class Body>
 NRT_STATUS with_runtime(std::string_view call, Body&& body) noexcept {
   const InCall inside;
@@ -50,7 +52,7 @@ NRT_STATUS with_runtime(std::string_view call, Body&& body) noexcept {
   return traced.ended_with(contained(call, [&] { return body(*runtime); }));
 }
 
-// The same, for a visible core only.
+// Like with_runtime(), for a call that names a core: refuses one that is not visible.
 template <class Body>
 NRT_STATUS with_core(std::string_view call, int64_t core, Body&& body) noexcept {
   return with_runtime(call, [&](Runtime& runtime) {

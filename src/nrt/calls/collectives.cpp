@@ -1,4 +1,5 @@
-// Blocking collectives, and the calls that introduce ranks to each other.
+// The blocking collectives of the NRT API (nrt_barrier, nrt_all_gather), and the calls by which the
+// ranks of a program connect to each other (nrt_build_global_comm, nrt_cc_global_comm_init).
 #include <fmt/format.h>
 
 #include <cstring>
@@ -11,13 +12,13 @@
 namespace millrace::nrt {
 namespace {
 
-// The other ranks are met once, by the first call that names this rank.
+// Connects this rank to the others; only the first call that names the rank does so.
 NRT_STATUS join(const char* call, Runtime& runtime, LaunchedRank own) {
   if (own.ranks == 1) return NRT_SUCCESS;
   return report_rank_failure(call, runtime.ranks().join(own.rank, own.ranks));
 }
 
-// Runs `body(communicator, limit)` with several ranks.
+// Runs `body(communicator, limit)` on the communicator of all ranks. Requirement: own.ranks > 1.
 template <class Body>
 NRT_STATUS on_all_ranks(const char* call, Runtime& runtime, LaunchedRank own, Body&& body) {
   const auto all = runtime.ranks().communicator(own.rank, own.ranks, RankWorld::Channel::kCalls);
@@ -74,7 +75,7 @@ NRT_STATUS nrt_all_gather(int32_t vnc, uint32_t g_device_id, uint32_t g_device_c
     if (rank_input_size != 0 && (input == nullptr || output == nullptr))
       return report(kCall, NRT_INVALID, "a buffer is null");
     if (own.ranks == 1) {
-      std::memmove(output, input, rank_input_size);  // they may be one buffer
+      std::memmove(output, input, rank_input_size);  // the two may overlap
       return NRT_SUCCESS;
     }
     return on_all_ranks(

@@ -1,4 +1,5 @@
-// The debug stream of a core.
+// nrt_debug_client_*: the debug stream of a core. The software NPU produces no debug events, so
+// reading a stream always returns NRT_QUEUE_EMPTY.
 #include <fmt/format.h>
 
 #include "nrt/calls/call.h"
@@ -8,7 +9,7 @@ namespace millrace::nrt {
 namespace {
 
 NRT_STATUS no_such_stream(const char* call, int fd) {
-  return report(call, NRT_INVALID, fmt::format("{} is no debug stream", fd));
+  return report(call, NRT_INVALID, fmt::format("file descriptor {} is not a debug stream", fd));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The device as programs for hardware see it: its numbers, and calls around features that the
-// software NPU does not have.
+// The calls by which programs identify the device, and the calls for hardware features that the
+// software NPU does not have, which return NRT_INVALID.
 #include <fmt/format.h>
 
 #include <string_view>
@@ -12,11 +12,11 @@
 namespace millrace::nrt {
 namespace {
 
-// All cores are on it.
+// The number of the only device; all cores belong to it.
 constexpr int kDevice = 0;
 
-// For a feature that the software NPU does not have. Programs go on without it, so this is logged
-// as information and not as an error.
+// Refuses a call for a feature that the software NPU does not have. Programs continue without the
+// feature, so the refusal is logged at INFO and not as an error.
 NRT_STATUS decline(const char* call, const char* what) noexcept {
   return with_runtime(call, [&](Runtime&) {
     if (log_enabled(LogLevel::kInfo))

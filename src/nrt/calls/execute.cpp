@@ -1,4 +1,5 @@
-// Synchronous execution, and what is left of the mode in which it did not wait.
+// Synchronous execution, and the two calls that remain of the vendor's former implicit asynchronous
+// mode, in which nrt_execute did not wait.
 #include <chrono>
 
 #include "nrt/calls/call.h"
@@ -10,7 +11,8 @@
 namespace millrace::nrt {
 namespace {
 
-// Queues behind the asynchronous requests of the core; waits while the unit is full.
+// Runs one execution after all requests that the core's compute unit has accepted before, and
+// waits for it. Also waits while the unit is full.
 NRT_STATUS execute(const char* call, Runtime& runtime, const Execution& execution) {
   std::shared_ptr<const Binding> binding;
   if (const NRT_STATUS bound = bind_execution(call, runtime, execution, binding);
@@ -29,7 +31,8 @@ NRT_STATUS execute(const char* call, Runtime& runtime, const Execution& executio
   return accepted ? outcome : report(call, status);
 }
 
-// The inputs of the rounds after the first: an input reads the output of the same name.
+// Returns the inputs for the second and later repetitions: an output tensor replaces the input of
+// the same name.
 TensorSet fed_back(const Execution& execution) {
   TensorSet inputs = *execution.inputs;
   for (const ModelTensor& input : execution.model->inputs())
@@ -72,7 +75,7 @@ NRT_STATUS nrt_execute_repeat(nrt_model_t* model, const nrt_tensor_set_t* input_
   });
 }
 
-// The callback of the mode that no longer exists; it is never called.
+// Accepts a callback for the former implicit asynchronous mode and never calls it.
 NRT_STATUS nrt_register_async_exec_callback(NRT_ASYNC_EXEC_STATUS_CALLBACK, void*) {
   return with_runtime("nrt_register_async_exec_callback", [](Runtime&) { return NRT_SUCCESS; });
 }

@@ -1,5 +1,6 @@
-// Calls of which documents or the vendor's library show the name and little more. Programs that
-// list them when they load the library find them; what they would do, other calls do.
+// Calls whose names are known but whose parameters were never published. They exist so that
+// programs which look up all symbols when they load the library find them. All but nrta_start_next
+// fail and name the call to use instead.
 #include <fmt/format.h>
 
 #include <string_view>
@@ -14,7 +15,7 @@ namespace {
 NRT_STATUS not_published(const char* call, std::string_view instead) noexcept {
   return contained(call, [&] {
     return report(call, NRT_FAILURE,
-                  fmt::format("how it is called was never published; {}", instead));
+                  fmt::format("the parameters of this call were never published; {}", instead));
   });
 }
 
@@ -42,7 +43,7 @@ NRT_STATUS nrta_start_next(nrta_xuq_t) {
   return with_runtime("nrta_start_next", [](Runtime&) { return NRT_SUCCESS; });
 }
 
-// Their arguments are unknown, so no header declares these.
+// No header declares the following calls, since their parameters are unknown.
 #pragma GCC visibility push(default)
 
 NRT_STATUS nrt_inspect_get_instance_output_dir(void) {

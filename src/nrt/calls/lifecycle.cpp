@@ -1,4 +1,5 @@
-// nrt_init, nrt_close, and the questions that need neither.
+// nrt_init, nrt_close, and the queries that work without a running runtime: the numbers of cores,
+// the names of statuses, the version and the kind of instance.
 #include <algorithm>
 #include <cstring>
 #include <string_view>
@@ -14,7 +15,7 @@
 namespace millrace::nrt {
 namespace {
 
-// The version of the interface that is provided: that of SDK 2.32.
+// The version of the API that is implemented: the NRT version of SDK 2.32.
 constexpr uint64_t kMajor = 2, kMinor = 34;
 
 template <size_t N>
@@ -43,7 +44,8 @@ NRT_STATUS count_cores(const char* call, uint32_t* out, Count&& count) {
   });
 }
 
-// The cores of the running runtime, or those that nrt_init would make visible now.
+// Returns the number of visible cores of the running runtime. Without one, the number that nrt_init
+// would make visible in the present environment.
 Result<uint32_t> visible_count() {
   const InCall inside;
   if (const Runtime* const runtime = Runtime::current()) return runtime->settings().cores.count;

@@ -1,4 +1,5 @@
-// The memory of the cores, and pinned memory of the host.
+// Statistics and reports on the device memory of the cores, nrt_memcpy_to_device, and pinned memory
+// of the host.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,10 +24,11 @@ namespace {
 struct Allocation {
   uint64_t device_address = 0;
   uint64_t bytes = 0;
-  std::string name;  // of a tensor that it belongs to
+  std::string name;  // of the first tensor that was found to use it
 };
 
-// The memory of the live tensors of a core, largest first. A slice is part of its tensor's.
+// Returns the allocations of the live tensors of a core, the largest first. Slices share the
+// allocation of their tensor, which is listed once.
 std::vector<Allocation> allocations_on(int core) {
   std::vector<Allocation> allocations;
   std::set<const Storage*> seen;
@@ -118,7 +120,8 @@ void nrt_pinned_free(void* ptr) {
   const trace::CallScope traced("nrt_pinned_free");
   contained("nrt_pinned_free", [&] {
     if (PinnedMemory::of_process().free(ptr)) return NRT_SUCCESS;
-    return report("nrt_pinned_free", NRT_INVALID, "the address is none of nrt_pinned_malloc's");
+    return report("nrt_pinned_free", NRT_INVALID,
+                  "nrt_pinned_malloc did not return the address, or it was freed already");
   });
 }
 

@@ -1,4 +1,4 @@
-// Models: loading, and what programs ask about them.
+// Models: nrt_load and nrt_unload, and the queries about a loaded model and its tensors.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 namespace millrace::nrt {
 namespace {
 
-// Runs `body(model)` for a live model.
+// Runs `body(model)` if the handle is live; otherwise returns NRT_INVALID_HANDLE.
 template <class Body>
 NRT_STATUS with_model(const char* call, const nrt_model_t* handle, Body&& body) noexcept {
   return with_runtime(call, [&](Runtime&) {
@@ -38,7 +38,7 @@ void log_model(const char* call, const Model& model) {
                   model.core(), model.executor()->program().info().weight_bytes));
 }
 
-// A deprecated question with one answer.
+// Implements deprecated queries whose answer is 1 for every model.
 NRT_STATUS one_per_model(const char* call, const nrt_model_t* handle, uint32_t* count) noexcept {
   return with_model(call, handle, [&](const Model&) {
     if (count == nullptr) return report(call, NRT_INVALID, "the result pointer is null");
@@ -47,8 +47,9 @@ NRT_STATUS one_per_model(const char* call, const nrt_model_t* handle, uint32_t* 
   });
 }
 
-// Loads as rank `own`. It meets the other ranks after the arguments have been checked: if it had
-// done so before and a call with a wrong one was repeated, its models would meet the wrong ones.
+// Loads a model, as rank `own` of a program of several ranks. Takes a communicator only after the
+// arguments have been checked: the n-th communicator of a rank connects it to the n-th model of the
+// other ranks, and a call that failed must not use one up.
 NRT_STATUS load(const char* call, const void* bytes, size_t size, int32_t core, int32_t core_count,
                 nrt_model_t** model, const LaunchedRank& own = {}) noexcept {
   return with_runtime(call, [&](Runtime& runtime) {
@@ -69,7 +70,7 @@ NRT_STATUS load(const char* call, const void* bytes, size_t size, int32_t core, 
       communicator = *std::move(met);
     }
     const std::span content(static_cast<const std::byte*>(bytes), size);
-    // Also where there is no memory, so that the communicator is not lost.
+    // Exceptions such as bad_alloc become a status, so that the communicator is returned below.
     Result<std::shared_ptr<Model>> loaded =
         millrace::contained([&] { return runtime.load(content, core, communicator); });
     if (!loaded.ok() && communicator != nullptr)
@@ -84,7 +85,8 @@ NRT_STATUS load(const char* call, const void* bytes, size_t size, int32_t core, 
   });
 }
 
-// Copies one tensor's description, and its shape to `shapes`, which moves behind it.
+// Fills `info` with the description of a tensor. Stores the shape at `shapes` and advances that
+// past it.
 void write(const ModelTensor& tensor, nrt_tensor_info_t& info, uint32_t*& shapes) {
   const size_t length = std::min<size_t>(tensor.name.size(), NRT_TENSOR_NAME_MAX - 1);
   std::memcpy(info.name, tensor.name.data(), length);
@@ -96,8 +98,9 @@ void write(const ModelTensor& tensor, nrt_tensor_info_t& info, uint32_t*& shapes
   shapes = std::copy(tensor.shape.begin(), tensor.shape.end(), shapes);
 }
 
-// One block of memory with the descriptions of all tensors, inputs first, and their shapes. Names
-// that are too long are cut. For std::free. Throws bad_alloc.
+// Returns one block of memory with the descriptions of all tensors, inputs first, followed by their
+// shapes. Names longer than NRT_TENSOR_NAME_MAX - 1 bytes are truncated. The caller releases the
+// block with std::free. Throws bad_alloc.
 nrt_tensor_info_array_t* make_tensor_info(const Model& model) {
   size_t tensors = 0, extents = 0;
   for (const auto* side : {&model.inputs(), &model.outputs()}) {

@@ -1,4 +1,4 @@
-// How the C API returns structures that grow from version to version, and lists of names.
+// Helpers that return versioned structures and lists of names through the C API.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 
 namespace millrace::nrt {
 
-// Copies as much of `from` as the caller has room for, since it may know an older and shorter
-// version of the structure. Returns how many bytes that was.
+// Copies at most `room` bytes of the structure `from`: a caller that was built for an older version
+// knows only its first members. Returns the number of bytes copied.
 template <class T>
 size_t copy_out(const T& from, void* to, size_t room) {
   const size_t bytes = std::min(room, sizeof from);
@@ -17,7 +17,8 @@ size_t copy_out(const T& from, void* to, size_t room) {
   return bytes;
 }
 
-// A new array of static strings, which the caller gives back to free_names. May throw bad_alloc.
+// Returns the strings, which must be static, in a new array, which the caller passes to
+// free_names(). May throw bad_alloc.
 inline void give_names(std::span<const char* const> names, const char*** array, size_t* count) {
   *array = new const char*[names.size()];
   std::ranges::copy(names, *array);

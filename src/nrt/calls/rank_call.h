@@ -1,4 +1,5 @@
-// Code that the calls that name a rank have in common.
+// Helpers of the calls that name a rank: checking the rank or the group of ranks that the program
+// passes, and reporting failures of ranks.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +13,13 @@
 
 namespace millrace::nrt {
 
-// The rank that a call names, or, where it leaves both numbers at 0 and a launcher has started the
-// process, that of the launcher. NRT_INVALID, which is logged, for a rank that there is not.
+// Determines the rank of a call: the one that it names or, if it passes 0 for both numbers and a
+// launcher has started the process, that of the launcher. Logs the reason and returns NRT_INVALID
+// when the rank is not below the number of ranks.
 NRT_STATUS find_rank(std::string_view call, uint32_t rank, uint32_t ranks,
                      LaunchedRank& found) noexcept;
 
-// Runs `body(runtime, rank)` for a core of this process and that rank.
+// Runs `body(runtime, rank)` if the core is visible and find_rank() accepts the rank.
 template <class Body>
 NRT_STATUS with_rank(const char* call, int64_t core, uint32_t rank, uint32_t ranks,
                      Body&& body) noexcept {
@@ -28,12 +30,13 @@ NRT_STATUS with_rank(const char* call, int64_t core, uint32_t rank, uint32_t ran
   });
 }
 
-// The ranks that a communicator of the program's names; null for a group of one. Meets the other
-// ranks, if this process has not done so. NRT_INVALID, which is logged, for a group that is none.
+// Sets `group` to the ranks that the program's communicator names; leaves it null for one rank.
+// Connects to the other ranks of the program, unless this rank is connected already, and blocks
+// meanwhile. Logs the reason and returns NRT_INVALID for an inconsistent group.
 NRT_STATUS find_group(std::string_view call, Runtime& runtime, const nrt_cc_comm_t& comm,
                       std::shared_ptr<RankGroup>& group);
 
-// Like report(), for a failure of ranks to meet or to run a collective.
+// Like report(), with the codes of a failure to connect to other ranks or to run a collective.
 NRT_STATUS report_rank_failure(std::string_view call, const Status& status);
 
 }  // namespace millrace::nrt

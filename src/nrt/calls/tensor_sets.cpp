@@ -1,4 +1,4 @@
-// Tensor sets: tensors by name.
+// Tensor sets, which map the names of a model's inputs or outputs to tensors.
 #include <cstring>
 
 #include "nrt/calls/call.h"
@@ -52,7 +52,7 @@ NRT_STATUS nrt_get_tensor_from_tensor_set(nrt_tensor_set_t* tensor_set, const ch
     if (tensor_name == nullptr || tensor == nullptr)
       return report(kCall, NRT_INVALID, "an argument is null");
     nrt_tensor_t* const found = set->find(tensor_name);
-    if (found == nullptr) return NRT_FAILURE;  // a question, as programs use it
+    if (found == nullptr) return NRT_FAILURE;  // not logged: programs test for a name this way
     *tensor = found;
     return NRT_SUCCESS;
   });

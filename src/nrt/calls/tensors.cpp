@@ -1,4 +1,6 @@
-// Tensors: their memory, and the copies that the calling thread makes.
+// Tensors: allocation, slices and attached buffers; synchronous reads, writes and copies, which the
+// calling thread makes without any execution unit; and queries. Every call checks all handles and
+// ranges before it copies or changes anything.
 #include <fmt/format.h>
 
 #include <cstring>
@@ -14,7 +16,7 @@ std::string name_or_empty(const char* name) {
   return name == nullptr ? "" : name;
 }
 
-// Runs `body(runtime, tensor)` for a live tensor.
+// Runs `body(runtime, tensor)` if the handle is live; otherwise returns NRT_INVALID_HANDLE.
 template <class Body>
 NRT_STATUS with_tensor(const char* call, const nrt_tensor_t* handle, Body&& body) noexcept {
   return with_runtime(call, [&](Runtime& runtime) {
@@ -25,8 +27,8 @@ NRT_STATUS with_tensor(const char* call, const nrt_tensor_t* handle, Body&& body
   });
 }
 
-// The same as `body(tensor)` for the calls whose interface takes NULL for an invalid argument and
-// not for an invalid handle.
+// Runs `body(tensor)` if the handle is live. The API specifies NRT_INVALID for a null handle in
+// these calls, and NRT_INVALID_HANDLE only for a freed one.
 template <class Body>
 NRT_STATUS with_output(const char* call, const nrt_tensor_t* handle, Body&& body) noexcept {
   return with_runtime(call, [&](Runtime&) {
@@ -35,8 +37,8 @@ NRT_STATUS with_output(const char* call, const nrt_tensor_t* handle, Body&& body
   });
 }
 
-// For calls that cannot return a status. Requirement: the thread is inside a call. Null without a
-// runtime, since nrt_close ends the handles.
+// Returns the tensor for calls that cannot return a status: null when the handle is not live, or
+// without a runtime, since nrt_close ends all handles. Requirement: an InCall exists on the thread.
 const Tensor* find_running(const nrt_tensor_t* handle) noexcept {
   return Runtime::current() == nullptr ? nullptr : TensorHandles::find(handle).get();
 }
@@ -54,7 +56,8 @@ NRT_STATUS check_copy(const char* call, const Tensor& tensor, uint64_t offset, c
   return NRT_SUCCESS;
 }
 
-// Calls work(data), which returns a Status, within the access to a range that was checked.
+// Calls work(data), which returns a Status, while host access to the range is held (host_access.h).
+// Requirement: the range has been checked.
 template <class Work>
 Status with_range(const Tensor& tensor, uint64_t offset, uint64_t bytes, memory::Access access,
                   Work&& work) {
@@ -62,7 +65,7 @@ Status with_range(const Tensor& tensor, uint64_t offset, uint64_t bytes, memory:
                              [&] { return work(tensor.data() + offset); });
 }
 
-// Requirement: check_copy has accepted the arguments.
+// Copies between the tensor and a buffer. Requirement: check_copy() has accepted the arguments.
 NRT_STATUS copy(const char* call, const Tensor& tensor, uint64_t offset, void* buffer,
                 uint64_t bytes, bool to_tensor) {
   if (bytes == 0) return NRT_SUCCESS;
@@ -83,7 +86,8 @@ NRT_STATUS copy_range(const char* call, const nrt_tensor_t* handle, uint64_t off
   });
 }
 
-// All ranges are checked before the first is copied.
+// Runs all transfers of the batches. All ranges are checked before the first one is copied, so a
+// call that returns NRT_INVALID or NRT_INVALID_HANDLE has copied nothing.
 NRT_STATUS copy_batches(const char* call, const nrt_tensor_batch_t* batches, uint64_t count,
                         bool to_tensor) noexcept {
   const auto for_each_op = [&](auto&& visit) {
@@ -253,7 +257,7 @@ NRT_STATUS nrt_tensor_get_device_allocation_info(const nrt_tensor_t* tensor,
   constexpr const char* kCall = "nrt_tensor_get_device_allocation_info";
   return with_tensor(kCall, tensor, [&](Runtime&, const Tensor& found) {
     if (alloc_info == nullptr) return report(kCall, NRT_INVALID, "the result pointer is null");
-    constexpr size_t kGranule = 64;  // of the allocator
+    constexpr size_t kGranule = 64;  // allocations are aligned to cache lines
     *alloc_info = {found.device_address(), (found.size() + kGranule - 1) / kGranule * kGranule, 0};
     return NRT_SUCCESS;
   });

@@ -10,7 +10,7 @@ namespace {
 
 // How long a wait without a timeout lasts before it is logged.
 constexpr std::chrono::seconds kPatience{30};
-// The longest timeout: the arithmetic of the clock cannot overflow with it.
+// The longest timeout that is passed to wait_for(), where a larger one could overflow the clock.
 constexpr std::chrono::hours kLongest{24 * 365};
 
 }  // namespace
@@ -35,7 +35,7 @@ CompletionCount::Outcome CompletionCount::wait(uint64_t expected,
     changed_.wait_for(lock, std::min<std::chrono::microseconds>(*timeout, kLongest), over);
   } else if (!changed_.wait_for(lock, kPatience, over)) {
     log(LogLevel::kWarning, "nrt",
-        "a wait for the completion of an output tensor has lasted 30 s, and goes on");
+        "still waiting for the completion of an output tensor after 30 s");
     changed_.wait(lock, over);
   }
   if (count_ >= expected) return Outcome::kReached;

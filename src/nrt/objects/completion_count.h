@@ -15,9 +15,10 @@ class CompletionCount {
   void reset() noexcept;
 
   enum class Outcome { kReached, kTimeout, kClosed };
-  // Waits until `expected` executions have been counted; without a timeout, for ever.
+  // Blocks until `expected` executions have been counted since the last reset, `timeout` has passed
+  // or close() is called. Without a timeout there is no limit.
   Outcome wait(uint64_t expected, std::optional<std::chrono::microseconds> timeout);
-  // Ends every wait with kClosed, those that have begun and later ones.
+  // Ends all present and future waits with kClosed, unless their count has been reached.
   void close() noexcept;
 
  private:

@@ -1,6 +1,7 @@
 // Handles: the opaque pointers through which C programs refer to objects. The memory of a handle is
-// never given back, so a handle that was freed, or that nrt_close has ended, is recognised and is
-// no dangling pointer. It is used again for a later object, after all other free handles.
+// never released, so a handle that was freed, or invalidated by nrt_close, is recognised as such
+// instead of being a dangling pointer. Free handles are reused in the order in which they were
+// freed, so that a stale handle is recognised for as long as possible.
 //
 // Thread-safe, except that a program must not free a handle while another thread uses it.
 #pragma once
@@ -16,7 +17,7 @@
 
 namespace millrace::nrt {
 
-// Base of a handle type. `Object` is what it stands for.
+// Base class of a handle type, whose handles refer to objects of type `Object`.
 template <class Object>
 class Handle {
  public:
@@ -27,7 +28,7 @@ class Handle {
  private:
   template <class H>
   friend class Handles;
-  static constexpr uint64_t kLive = 0x6c69766568616e64;  // unlikely in memory that is no handle
+  static constexpr uint64_t kLive = 0x6c69766568616e64;  // "livehand": unlikely in other memory
 
   std::atomic<uint64_t> live_{0};
   std::shared_ptr<Object> object_;
@@ -40,13 +41,13 @@ class Handles {
  public:
   using Object = typename std::decay_t<decltype(*std::declval<H&>().object())>;
 
-  // The one table of that type in the process; never destroyed.
+  // Returns the only table of this type in the process. It is never destroyed.
   static Handles& of_process() {
     static NeverDestroyed<Handles> handles;
     return handles.get();
   }
 
-  // May throw bad_alloc; nothing has changed then.
+  // Returns a live handle to the object. May throw bad_alloc; nothing has changed then.
   H* make(std::shared_ptr<Object> object) {
     const std::lock_guard lock(mutex_);
     if (first_free_ == nullptr) append_free(all_.emplace_front());
@@ -57,28 +58,29 @@ class Handles {
     return static_cast<H*>(handle);
   }
 
-  // The object of a live handle; null for any other, and for null.
+  // Returns the object of a live handle; a null pointer for any other handle, including null.
   static const std::shared_ptr<Object>& find(const H* handle) noexcept {
     static const std::shared_ptr<Object> none;
     return handle != nullptr && handle->live() ? handle->object() : none;
   }
 
-  // Ends a live handle and returns its object, which other references may keep alive; null when the
-  // handle is not live.
+  // Frees a live handle and returns its object, which other references may keep alive; null when
+  // the handle is not live.
   std::shared_ptr<Object> drop(H* handle) noexcept {
     if (handle == nullptr) return nullptr;
     const std::lock_guard lock(mutex_);
     return handle->live() ? end(*handle) : nullptr;
   }
 
-  // Ends all of them.
+  // Frees all live handles and drops their references to objects.
   void drop_all() noexcept {
     const std::lock_guard lock(mutex_);
     for (H& handle : all_)
       if (handle.live()) end(handle);
   }
 
-  // Calls `visit(object)` for each live handle; it must not call the table.
+  // Calls `visit(object)` for each live handle, with the table's mutex held: `visit` must not call
+  // functions of the table.
   template <class Visit>
   void for_each(Visit&& visit) const {
     const std::lock_guard lock(mutex_);
@@ -89,7 +91,7 @@ class Handles {
  private:
   using Base = Handle<Object>;
 
-  // Requirement of both: mutex_ is held.
+  // Requirement of end() and append_free(): mutex_ is held.
   std::shared_ptr<Object> end(Base& handle) noexcept {
     handle.live_.store(0, std::memory_order_release);
     append_free(handle);
@@ -102,9 +104,8 @@ class Handles {
   }
 
   mutable std::mutex mutex_;
-  std::forward_list<H> all_;  // needs no memory while there is none
-  // The free handles in the order in which they were freed, linked by next_free_, so that freeing
-  // one needs no memory.
+  std::forward_list<H> all_;  // an empty list allocates nothing
+  // The free handles, a FIFO queue linked by next_free_: freeing a handle allocates nothing.
   Base* first_free_ = nullptr;
   Base* last_free_ = nullptr;
 };

@@ -43,8 +43,8 @@ nrt_dtype_t to_nrt_type(tensor::DataType type) noexcept {
   return NRT_DTYPE_UNKNOWN;
 }
 
-// The frames of a batch lie one after another: the first dimension of the model counts them where
-// it is 1, otherwise the batch gets a dimension of its own.
+// Describes the batch of an input or output. If there are several frames, the batch dimension is
+// the first dimension of the model's shape where that is 1, else one in front of the shape.
 ModelTensor describe(const graph::Boundary& boundary, nrt_tensor_usage_t usage, uint32_t frames) {
   ModelTensor described;
   described.name = boundary.cpu.name;

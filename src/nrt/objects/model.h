@@ -1,4 +1,5 @@
-// Model: a program loaded for a logical core, with what programs ask about its tensors.
+// Model: a program that is loaded for a logical core, with the description of its inputs and
+// outputs. Immutable except for discard_tensor(), and thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +19,8 @@
 
 namespace millrace::nrt {
 
-// An input or output as the tensor of a set that holds it: the frames of the batch, one after
-// another.
+// The tensor that a set must have for an input or output: it holds the frames of the batch, one
+// after another.
 struct ModelTensor {
   std::string name;
   nrt_tensor_usage_t usage = NRT_TENSOR_USAGE_INPUT;
@@ -29,13 +30,13 @@ struct ModelTensor {
   size_t frame_bytes = 0;
 };
 
-// The part of a core's memory that the weights of a model use; shared by all loads of it on that
-// core.
+// The charge for the weights of a model to the memory of a core. All models of one program on a
+// core share it.
 using ModelMemory = std::shared_ptr<const memory::BankCharge>;
 
 class Model : public std::enable_shared_from_this<Model> {
  public:
-  // If there is a communicator, the model belongs to one of its ranks.
+  // `communicator`, which may be null, connects the model's collectives to the other ranks.
   Model(uint32_t core, std::shared_ptr<runtime::Executor> executor, ModelMemory memory,
         std::shared_ptr<ranks::Communicator> communicator = nullptr);
 
@@ -45,11 +46,12 @@ class Model : public std::enable_shared_from_this<Model> {
   const std::vector<ModelTensor>& inputs() const noexcept { return inputs_; }
   const std::vector<ModelTensor>& outputs() const noexcept { return outputs_; }
   const std::shared_ptr<runtime::Executor>& executor() const noexcept { return executor_; }
-  // Returns null unless the model belongs to a rank.
+  // Returns null unless the model was loaded for one of several ranks.
   const ranks::Communicator* communicator() const noexcept { return communicator_.get(); }
 
-  // The tensor that receives an output which the output set of an execution leaves out; it is never
-  // read. Made and logged at the first use. kOutOfMemory.
+  // Returns the tensor that receives an output which is missing from the output set of an
+  // execution. It is allocated, and the fact logged, at the first use. Its contents are never read.
+  // kOutOfMemory.
   Result<std::shared_ptr<Tensor>> discard_tensor(size_t output);
 
  private:

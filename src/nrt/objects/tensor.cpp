@@ -46,7 +46,8 @@ Status Tensor::check_range(uint64_t offset, uint64_t bytes) const {
     return invalid_argument(fmt::format("tensor \"{}\" has no memory yet", name_));
   if (offset <= size_ && bytes <= size_ - offset) return {};
   return invalid_argument(
-      fmt::format("{} bytes at {} leave tensor \"{}\", which has {}", bytes, offset, name_, size_));
+      fmt::format("a range of {} bytes at offset {} exceeds tensor \"{}\", which has {} bytes",
+                  bytes, offset, name_, size_));
 }
 
 Status check_same_core(const Tensor& one, const Tensor& other) {

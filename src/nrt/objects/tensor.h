@@ -1,4 +1,6 @@
-// Tensor: bytes with a name, in a core's memory, in the host's, or the caller's own.
+// Tensor: a named block of bytes in the memory of a core, in host memory, or in a buffer that the
+// program owns. It has no element type or shape; those belong to the model. A program must not
+// attach memory to a tensor while another thread uses it; all other functions are thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -16,10 +18,10 @@
 
 namespace millrace::nrt {
 
-// The core of a tensor in the host's memory.
+// The core number of a tensor that belongs to no core.
 inline constexpr int kNoCore = -1;
 
-// The memory behind tensors: slices share it, requests keep it until they have completed.
+// The memory of a tensor, shared by reference count: slices and requests keep it alive.
 struct Storage {
   memory::Buffer memory;
   std::optional<memory::BankCharge> charge;
@@ -27,19 +29,20 @@ struct Storage {
 
 class Tensor {
  public:
-  // Zero-filled, charged to `bank`; kOutOfMemory when it has no room.
+  // Allocates zero-filled memory and charges it to `bank`; kOutOfMemory when the bank is full.
   static Result<std::shared_ptr<Tensor>> allocate(memory::Bank& bank, int core, size_t bytes,
                                                   std::string name);
-  // A tensor without memory, until some is attached.
+  // Returns a tensor that has no memory until attach() is called.
   static std::shared_ptr<Tensor> without_memory(std::string name);
-  // A tensor that shares the memory from `offset` on; a slice may be sliced again. kInvalidArgument
-  // for a range outside.
+  // Returns a tensor that shares the memory of the given range, in bytes. A slice may be sliced
+  // again. kInvalidArgument for an empty range, or one that exceeds the tensor.
   Result<std::shared_ptr<Tensor>> slice(size_t offset, size_t bytes, std::string name) const;
 
-  // Replaces the memory by the caller's. Requests that are under way keep the old one.
+  // Replaces the memory by a buffer of the caller, which keeps the ownership. The tensor then
+  // belongs to no core. Requests in progress keep the old memory.
   Status attach(void* data, size_t bytes);
 
-  // kInvalidArgument, naming tensor and range, when the range leaves the tensor.
+  // kInvalidArgument, naming the tensor and the range, when the range exceeds the tensor.
   Status check_range(uint64_t offset, uint64_t bytes) const;
 
   std::byte* data() const noexcept { return data_; }  // null without memory
@@ -48,10 +51,11 @@ class Tensor {
   const std::string& name() const noexcept { return name_; }
   const std::shared_ptr<const Storage>& storage() const noexcept { return storage_; }
   uint64_t device_address() const noexcept;
-  // To be begun and ended around each access to the range, which must lie in the tensor.
+  // Returns the host access that must be begun before each access to the range and ended after it
+  // (memory/host_access.h). Requirement: check_range() accepts the range.
   memory::HostAccess access(size_t offset, size_t bytes) const noexcept;
 
-  // How many executions have written it as an output since the last reset.
+  // Counts the executions that have written the tensor as an output since the last reset.
   CompletionCount& completions() noexcept { return completions_; }
 
  private:
@@ -65,7 +69,7 @@ class Tensor {
   CompletionCount completions_;
 };
 
-// kInvalidArgument for tensors on different cores; those of the host go with any core.
+// kInvalidArgument for tensors on different cores. One without a core goes with any.
 Status check_same_core(const Tensor& one, const Tensor& other);
 
 }  // namespace millrace::nrt

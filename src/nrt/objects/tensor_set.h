@@ -1,4 +1,5 @@
-// TensorSet: tensors by name, borrowed. Several threads may read while no thread adds.
+// TensorSet: maps names to tensor handles, which it does not own. Several threads may read a set
+// as long as no thread adds to it.
 #pragma once
 
 #include <atomic>
@@ -14,18 +15,18 @@ namespace millrace::nrt {
 
 class TensorSet {
  public:
-  // Adds, or replaces what had the name.
+  // Adds a tensor, or replaces the one of that name.
   void add(std::string name, nrt_tensor* tensor) {
     tensors_.insert_or_assign(std::move(name), tensor);
     version_ = next_version();
   }
-  // Null when no tensor has the name. The tensor may have been freed since it was added.
+  // Returns null when no tensor has the name. The program may have freed the tensor meanwhile.
   nrt_tensor* find(std::string_view name) const {
     const auto found = tensors_.find(name);
     return found == tensors_.end() ? nullptr : found->second;
   }
-  // Sets of one version, such as a set and its unchanged copy, have the same tensors under the same
-  // names.
+  // Two sets of the same version, such as a set and its unchanged copy, map the same names to the
+  // same tensors. Every change gives a set a version that is new in the process.
   uint64_t version() const noexcept { return version_; }
 
  private:
@@ -44,11 +45,11 @@ class TensorSet {
   uint64_t version_ = next_version();
 };
 
-// The published type is void; this is what the pointer points to.
+// The type behind the public nrt_tensor_set_t*, which is declared as void.
 struct TensorSetHandle : Handle<TensorSet> {};
 using TensorSetHandles = Handles<TensorSetHandle>;
 
-// The set of a live handle; null for any other, and for null.
+// Returns the set of a live handle; null for any other handle, including null.
 inline TensorSet* find_set(const nrt_tensor_set_t* handle) noexcept {
   return TensorSetHandles::find(static_cast<const TensorSetHandle*>(handle)).get();
 }

@@ -17,13 +17,13 @@ namespace {
 
 using namespace call_gate_internal;
 
-// The counters of all threads.
+// The list of the counters of all threads.
 struct Threads {
   std::mutex mutex;
   OwnDepth* first = nullptr;
 };
 
-// Threads end while the process exits.
+// The list is never destroyed, since threads may end while the process exits.
 Threads& threads() noexcept {
   static NeverDestroyed<Threads> made;
   return made.get();
@@ -38,7 +38,8 @@ bool use_membarrier() noexcept {
   return available;
 }
 
-// At the end of a thread. What it calls later, in destructors of its own, is not waited for.
+// Runs at the end of a thread. Calls that the thread makes later, in destructors of thread-specific
+// data, are not waited for.
 void leave_list(void* entry) noexcept {
   auto* const own = static_cast<OwnDepth*>(entry);
   Threads& all = threads();
@@ -55,8 +56,10 @@ void enter_list(OwnDepth& own) noexcept {
   all.first = &own;
 }
 
-// A destructor of a thread_local object would do, too, but registering one ends the program when
-// there is no memory. The library is never unloaded, so the key lives as long as the threads.
+// Arranges that leave_list() runs at the end of the calling thread; false if that fails. The
+// destructor of a thread_local object is no alternative: registering one terminates the program
+// when memory is exhausted. The library is never unloaded (-z nodelete), so the function exists as
+// long as any thread.
 bool calls_at_thread_end(OwnDepth& own) noexcept {
   static const struct Key {
     Key() noexcept : made(pthread_key_create(&value, leave_list) == 0) {}
@@ -95,8 +98,8 @@ void await_calls() noexcept {
     std::atomic_thread_fence(std::memory_order_seq_cst);
   Threads& all = threads();
   const std::lock_guard lock(all.mutex);
-  // One thread after another: a call that begins meanwhile already sees what the caller has
-  // changed.
+  // Waiting for one thread after another suffices: a call that begins after the barrier sees the
+  // changes that the caller made before it.
   for (const OwnDepth* own = all.first; own != nullptr; own = own->next)
     while (own->depth.load(std::memory_order_acquire) != 0) std::this_thread::yield();
   while (depth_of_others.load(std::memory_order_acquire) != 0) std::this_thread::yield();

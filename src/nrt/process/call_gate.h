@@ -1,8 +1,9 @@
-// InCall marks a call that is inside the library. nrt_close, which takes away what calls use, waits
-// with await_calls() until every call that may still use it has left.
+// InCall counts a thread as being inside a call of the API. nrt_close, which destroys the objects
+// that calls use, waits with await_calls() until every call that may still use them has returned.
 //
-// A call enters and leaves with two plain stores to a counter of its own thread. await_calls()
-// orders them with membarrier(2); on a system without membarrier, each call executes a fence.
+// This is an asymmetric fence. A call enters and leaves with one plain store each to a counter of
+// its thread; the store is ordered before its later loads only by the membarrier(2) that
+// await_calls() executes. On a system without membarrier, each call executes a full fence.
 #pragma once
 
 #include <atomic>
@@ -12,11 +13,11 @@ namespace millrace::nrt {
 
 namespace call_gate_internal {
 
-// The number of calls that a thread is inside of: calls may be nested.
+// The number of nested calls in which a thread is.
 using Depth = std::atomic<uint32_t>;
 
-// The counter of a thread. It is in the list of all counters from the thread's first call to its
-// end.
+// The counter of a thread. It is in the global list of counters from the thread's first call until
+// the thread ends.
 struct OwnDepth {
   Depth depth{0};
   enum class State : uint8_t { kNew, kEnrolled, kRefused } state = State::kNew;
@@ -24,15 +25,15 @@ struct OwnDepth {
   OwnDepth* next = nullptr;
 };
 
-// The initial-exec model makes access a plain load: the dynamic model calls a function of the
-// loader, which may need memory.
+// With the initial-exec model an access is a plain load. The default model of shared libraries
+// calls a function of the loader, which may allocate memory.
 extern constinit thread_local OwnDepth own_depth [[gnu::tls_model("initial-exec")]];
-// Calls inside the library of all threads that are not in the list, because the system could not be
-// asked to call at their end.
+// The number of calls in progress on all threads that are not in the list, since no function could
+// be registered to run at the end of those threads.
 extern constinit Depth depth_of_others;
 extern constinit std::atomic<bool> fence_in_calls;
-// Puts the counter of the calling thread in the list, or else counts the call among those of
-// others.
+// Puts the counter of the calling thread in the list at its first call. If that is impossible,
+// counts the call in depth_of_others.
 void enter_unenrolled() noexcept;
 
 }  // namespace call_gate_internal
@@ -61,7 +62,8 @@ class InCall {
   InCall& operator=(const InCall&) = delete;
 };
 
-// Returns once every call that had begun before has left. Must not be called inside a call.
+// Blocks until every call that began before has returned. Must not be called inside a call, for
+// which it would wait for ever.
 void await_calls() noexcept;
 
 }  // namespace millrace::nrt

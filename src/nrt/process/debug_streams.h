@@ -1,5 +1,5 @@
-// DebugStreams: the connections of debuggers to cores, one per core. The software NPU sends no
-// events, so the streams stay empty. Thread-safe.
+// DebugStreams: the connections of debuggers to cores, at most one per core. The software NPU
+// produces no debug events, so the streams are always empty. Thread-safe.
 #pragma once
 
 #include <map>
@@ -12,10 +12,10 @@ namespace millrace::nrt {
 
 class DebugStreams {
  public:
-  // A descriptor to poll, which stays owned by this object until disconnect. kInvalidArgument when
-  // the core has a client; kIoError when the process has no descriptor left.
+  // Returns a descriptor to poll, which this object owns until disconnect(). kInvalidArgument when
+  // the core has a client already; kIoError when the process has no descriptor left.
   Result<int> connect(int core);
-  // Closes the stream; false for a descriptor that is no stream.
+  // Closes the stream; false for a descriptor that is not an open stream.
   bool disconnect(int stream);
   bool is_connected(int stream);
 

@@ -11,7 +11,7 @@ struct Variables {
   const char* rank;
   const char* ranks;
 };
-// The innermost launcher first: torchrun may be started by srun.
+// The innermost launcher takes precedence: torchrun may have been started by srun.
 constexpr Variables kLaunchers[] = {
     {"RANK", "WORLD_SIZE"},
     {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
@@ -39,7 +39,7 @@ std::string meeting_place() {
   const std::string_view host = environment_variable("MASTER_ADDR");
   const Result<uint64_t> port = parse_number(environment_variable("MASTER_PORT"));
   if (host.empty() || !port.ok() || *port >= 65535) return {};
-  const bool in_digits = host.find(':') != host.npos;  // IPv6
+  const bool in_digits = host.find(':') != host.npos;  // a numeric IPv6 address needs brackets
   return fmt::format("{}{}{}:{}", in_digits ? "[" : "", host, in_digits ? "]" : "", *port + 1);
 }
 

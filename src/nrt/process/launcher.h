@@ -1,5 +1,5 @@
-// Reads what the launcher of a program of several ranks says in the environment. torchrun, mpirun
-// (Open MPI, and MPICH by its PMI) and srun are understood; docs/nrt-ranks.md lists the variables.
+// Reads the rank of this process from the environment variables of the launcher that started it:
+// torchrun, mpirun (Open MPI, or MPICH through PMI) or srun. docs/nrt-ranks.md lists the variables.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@ struct LaunchedRank {
 };
 
 // Returns the rank of this process; none without a launcher. kInvalidArgument names a variable
-// that makes no sense.
+// that has an invalid value.
 Result<std::optional<LaunchedRank>> rank_of_launcher();
 
-// The address where the ranks meet: NEURON_RT_ROOT_COMM_ID, or else the port after that of
-// torchrun's own store. Empty if neither is set.
+// Returns the rendezvous address as host:port: NEURON_RT_ROOT_COMM_ID, or else MASTER_ADDR with the
+// port after MASTER_PORT, at which torchrun's own store listens. Empty if neither is set.
 std::string meeting_place();
 
 }  // namespace millrace::nrt

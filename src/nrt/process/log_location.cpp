@@ -32,13 +32,14 @@ int priority_of(LogLevel level) noexcept {
   return LOG_DEBUG;
 }
 
-// Without openlog, which would change the settings of the whole program.
+// Does not call openlog(), which would change the syslog settings of the whole program.
 void log_to_syslog(LogLevel level, std::string_view component, std::string_view line) {
   syslog(LOG_USER | priority_of(level), "%s", fmt::format("{}: {}", component, line).c_str());
 }
 
-// Opened for reading, too, a FIFO neither waits for a reader nor, once its readers are gone, ends
-// the process with SIGPIPE. Lines that find it full are lost.
+// Opens the log file for appending. A FIFO is opened for reading as well: then opening it does not
+// wait for a reader, and writing does not raise SIGPIPE when the reader has gone. Since writes do
+// not block, lines are lost while the FIFO is full.
 Result<UniqueFd> open_log(const std::string& path) {
   MILLRACE_ASSIGN_OR_RETURN(const OutputTarget target, output_target(path));
   struct stat there {};
@@ -56,7 +57,7 @@ LogLocation file(const std::string& path) {
   if (!opened.ok())
     return {log_to_stderr,
             fmt::format("{}: {}: {}", kLogLocationOfNrt, path, opened.status().message()), true};
-  // Sinks are copied.
+  // The file is shared because sinks are copied.
   return {[log = std::make_shared<KnownFile>(*std::move(opened))](
               LogLevel level, std::string_view component, std::string_view line) {
             log_to_file(*log, level, component, line);
@@ -75,8 +76,8 @@ LogLocation log_location() {
   if (strcasecmp(text.c_str(), "syslog") == 0) return {log_to_syslog, {}, true};
   if (own) return file(text);
   return {log_to_stderr,
-          fmt::format("{} is \"{}\", where console or syslog is taken ({} takes the "
-                      "name of a file, too): the log is on standard error",
+          fmt::format("{} is \"{}\", but must be console or syslog (only {} may name a "
+                      "file): logging to standard error",
                       kLogLocation, text, kLogLocationOfNrt),
           true};
 }

@@ -23,8 +23,8 @@ void warn_of_unknown_level(const char* name) {
   static std::atomic<bool> warned{false};
   if (warned.exchange(true)) return;
   log(LogLevel::kWarning, "nrt",
-      fmt::format("{} is \"{}\", where QUIET, ERROR, WARNING, INFO, DEBUG or TRACE is taken: "
-                  "warnings are shown",
+      fmt::format("{} is \"{}\", but must be QUIET, ERROR, WARNING, INFO, DEBUG or TRACE: using "
+                  "WARNING",
                   name, environment_variable(name)));
 }
 

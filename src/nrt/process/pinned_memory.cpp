@@ -13,7 +13,7 @@ namespace {
 
 struct PageKind {
   size_t bytes;
-  int flags;  // of mmap
+  int flags;  // additional flags for mmap
 };
 
 std::optional<PageKind> pages_of(nrt_pinned_alloc_type_t type) noexcept {

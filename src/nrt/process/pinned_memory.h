@@ -1,4 +1,5 @@
-// Host memory for programs that ask for pinned pages. Thread-safe.
+// PinnedMemory: the host memory that nrt_pinned_malloc returns, mapped with mmap(2). The pages are
+// not locked in memory, since the software NPU does not access them by DMA. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -11,18 +12,20 @@ namespace millrace::nrt {
 
 class PinnedMemory {
  public:
-  // The one of the process; never destroyed, since programs free while they exit.
+  // Returns the only object in the process. It is never destroyed, since programs may free memory
+  // while they exit.
   static PinnedMemory& of_process();
 
-  // Zero-filled and page-aligned; in huge pages if the system has enough of them free. Null when
-  // there is no memory, for size 0, and for a type that does not exist.
+  // Allocates zero-filled, page-aligned memory. The huge-page types fall back to normal pages if
+  // the system has too few huge pages free. Null when memory is exhausted, for size 0, and for an
+  // unknown type.
   void* allocate(size_t bytes, nrt_pinned_alloc_type_t type);
-  // False for an address that allocate did not return, or that was freed.
+  // Frees memory. False for an address that allocate() did not return, or that was freed already.
   bool free(void* address);
 
  private:
   std::mutex mutex_;
-  std::map<void*, size_t> mapped_;  // address to bytes
+  std::map<void*, size_t> mapped_;  // bytes of each mapping, by its address
 };
 
 }  // namespace millrace::nrt

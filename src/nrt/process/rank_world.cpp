@@ -1,3 +1,5 @@
+// Each rank of the process is a Member with its own mutex, which is held while it connects, so that
+// several ranks of one process can meet each other.
 #include "nrt/process/rank_world.h"
 
 #include <fmt/format.h>
@@ -14,7 +16,7 @@
 namespace millrace::nrt {
 namespace {
 
-// For the others to call nrt_close, too.
+// How long a rank waits in nrt_close for the other ranks to call nrt_close as well.
 constexpr std::chrono::seconds kLeavePatience(2);
 
 Deadline deadline_after(std::chrono::nanoseconds timeout) {
@@ -32,11 +34,12 @@ std::vector<uint32_t> all_ranks(uint32_t ranks) {
 Result<RankWorld::Member*> RankWorld::member(uint32_t rank, uint32_t ranks) {
   if (settings_.place.empty())
     return unsupported(fmt::format(
-        "{} ranks need a place to meet: NEURON_RT_ROOT_COMM_ID=host:port of rank 0", ranks));
+        "{} ranks need a rendezvous address: set NEURON_RT_ROOT_COMM_ID to host:port of rank 0",
+        ranks));
   const std::lock_guard lock(mutex_);
   if (ranks_ != 0 && ranks_ != ranks)
     return invalid_argument(
-        fmt::format("{} ranks, but an earlier call has said {}", ranks, ranks_));
+        fmt::format("the number of ranks is {}, but was {} in an earlier call", ranks, ranks_));
   ranks_ = ranks;
   std::unique_ptr<Member>& member = members_[rank];
   if (member == nullptr) member = std::make_unique<Member>();
@@ -63,7 +66,8 @@ Status RankWorld::join_locked(Member& member, uint32_t rank, uint32_t ranks) {
                             if (const auto world = weak.lock()) world->abandon(cause);
                           }));
   log(LogLevel::kInfo, "nrt",
-      fmt::format("rank {} of {} has met the others at {}", rank, ranks, settings_.place));
+      fmt::format("rank {} of {} is connected to the others, by the rendezvous at {}", rank, ranks,
+                  settings_.place));
   return {};
 }
 
@@ -127,7 +131,7 @@ void RankWorld::return_unused(uint32_t rank, std::shared_ptr<ranks::Communicator
   own->unused.push_back(std::move(communicator));
 }
 
-// Ranks of one process take leave at the same time, since they wait for each other.
+// The ranks of one process leave on a thread each, since each waits for the others.
 void RankWorld::leave() noexcept {
   std::vector<std::thread> leaving;
   for (const auto& [rank, member] : members_) {

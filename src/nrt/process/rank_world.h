@@ -1,5 +1,9 @@
-// RankWorld: the ranks of the program, of which this process is one or several, and the connections
-// to the others. Thread-safe.
+// RankWorld: the connections of this process to the ranks of the program, as in MPI_COMM_WORLD. A
+// process may be several ranks, and each of them connects separately, at its first call that needs
+// the others. Thread-safe.
+//
+// Below, "joins" means that a function first connects the rank to the others as join() does, and
+// that it may block and fail like join().
 #pragma once
 
 #include <algorithm>
@@ -22,10 +26,10 @@
 namespace millrace::nrt {
 
 struct RankSettings {
-  std::string place;      // host:port where the ranks meet; empty if unset
+  std::string place;      // host:port of the rendezvous; empty if unset
   std::string token;      // all ranks must have the same token
   std::string interface;  // where this process listens for ranks; empty: automatic
-  // Time that the ranks wait for each other, when they meet and in each operation.
+  // How long ranks wait for each other, at the rendezvous and in each collective.
   std::chrono::nanoseconds timeout{0};
   ranks::CollectiveFaultSettings faults;
 };
@@ -34,31 +38,37 @@ class RankWorld {
  public:
   explicit RankWorld(RankSettings settings) : settings_(std::move(settings)) {}
 
-  // Meets the other ranks, unless that rank of this process has done so: blocks until all have
-  // come. kUnsupported without a place, kInvalidArgument for another number of ranks than before;
-  // fails as ranks::connect. After a failure another call tries again.
+  // Connects `rank` to the other ranks, unless it is connected already: blocks until all have
+  // arrived at the rendezvous or the timeout has passed. kUnsupported without a rendezvous address,
+  // kInvalidArgument when `ranks` differs from an earlier call; otherwise fails as ranks::connect.
+  // After a failure a further call tries again.
   Status join(uint32_t rank, uint32_t ranks);
 
-  // The ranks `members` of the program for that rank; all of them when the list is empty. Joins.
+  // Returns the group of the ranks `members`, as seen by `rank`; an empty list means all ranks.
+  // Calls with equal lists return the same group. Joins.
   Result<std::shared_ptr<RankGroup>> group(uint32_t rank, uint32_t ranks,
                                            std::span<const uint32_t> members);
-  // The communicator of all ranks for that one, on a channel of its own. Joins.
-  enum class Channel : uint32_t { kCalls = 3 };  // behind those of the queues
+  // Returns the communicator of all ranks for `rank` on the given channel. Joins.
+  enum class Channel : uint32_t { kCalls = 3 };  // 0 to 2 are the queues of collectives
   Result<std::shared_ptr<ranks::Communicator>> communicator(uint32_t rank, uint32_t ranks,
                                                             Channel channel);
-  // A communicator of all ranks for the next model of that one, on a channel of its own, so that
-  // models on several cores do not wait for each other. The first model of one rank meets the first
-  // of the others. Joins.
+  // Returns a communicator of all ranks for the next model that `rank` loads. Each has its own
+  // channel, so that models on several cores do not wait for each other. The n-th communicator of
+  // one rank is connected to the n-th of every other rank, so all ranks must load their models in
+  // the same order. Joins.
   Result<std::shared_ptr<ranks::Communicator>> communicator_of_model(uint32_t rank, uint32_t ranks);
-  // The model that it was for is not loaded: it is for the next one. Otherwise that would meet
-  // another model of the other ranks, which have loaded it. Requirement: the rank has joined.
+  // Returns the communicator of a model that could not be loaded. The next model gets it, since it
+  // would otherwise be connected to the wrong model of the other ranks. Requirement: the rank has
+  // joined.
   void return_unused(uint32_t rank, std::shared_ptr<ranks::Communicator> communicator);
 
-  // Ends meetings, and collectives that wait for other ranks: they fail with kCancelled.
+  // Makes everything that waits for other ranks, at the rendezvous or in a collective, fail with
+  // kCancelled.
   void stop_waiting() noexcept { closing_.begun.store(true, std::memory_order_relaxed); }
   // The check by which collectives learn that stop_waiting() was called.
   ranks::StopCheck& closing() noexcept { return closing_; }
-  // Takes leave of the other ranks.
+  // Ends the connections, after telling the other ranks so. Blocks for up to two seconds, until
+  // they leave as well. Requirement: no other function is running or is called later.
   void leave() noexcept;
 
  private:
@@ -66,23 +76,23 @@ class RankWorld {
     bool stop_requested() noexcept override { return begun.load(std::memory_order_relaxed); }
     std::atomic<bool> begun{false};
   };
-  // Lists of ranks are looked up by a span, too, which needs no memory.
+  // Compares lists of ranks. It is transparent, so that looking up a span allocates nothing.
   struct InOrder {
     using is_transparent = void;
     bool operator()(std::span<const uint32_t> a, std::span<const uint32_t> b) const noexcept {
       return std::ranges::lexicographical_compare(a, b);
     }
   };
-  // One of the ranks that this process is.
+  // One rank of this process.
   struct Member {
-    std::mutex mutex;           // held while it meets the others
-    std::vector<uint32_t> all;  // the ranks of the program, once it has met them
+    std::mutex mutex;           // held while it connects to the others
+    std::vector<uint32_t> all;  // all ranks of the program: 0, 1, 2 ...
     std::shared_ptr<ranks::MessageCommunicator> world;
-    std::shared_ptr<ranks::Communicator> communicator;  // the world, or with faults in front of it
+    std::shared_ptr<ranks::Communicator> communicator;  // world, wrapped if faults are injected
     std::map<std::vector<uint32_t>, std::shared_ptr<RankGroup>, InOrder> groups;
     std::map<Channel, std::shared_ptr<ranks::Communicator>> channels;
-    uint32_t models = 0;                                       // that have a channel
-    std::vector<std::shared_ptr<ranks::Communicator>> unused;  // of models that were not loaded
+    uint32_t models = 0;                                       // number of channels for models
+    std::vector<std::shared_ptr<ranks::Communicator>> unused;  // given to return_unused()
   };
 
   Result<Member*> member(uint32_t rank, uint32_t ranks);
@@ -91,7 +101,7 @@ class RankWorld {
   const RankSettings settings_;
   Closing closing_;
   std::mutex mutex_;
-  uint32_t ranks_ = 0;  // of the program; 0 until a call says
+  uint32_t ranks_ = 0;  // the number of ranks of the program; 0 before the first call
   std::map<uint32_t, std::unique_ptr<Member>> members_;
 };
 

@@ -1,3 +1,6 @@
+// nrt_init and nrt_close, which a mutex serialises, and loading. To close, the pointer to the
+// runtime is cleared first, so that new calls are refused; then everything that a call may wait for
+// is ended, and the calls in progress are awaited, before objects are destroyed.
 #include "nrt/process/runtime.h"
 
 #include <fmt/format.h>
@@ -20,7 +23,8 @@
 namespace millrace::nrt {
 namespace {
 
-// The life of the runtime in this process. Never destroyed: a program may exit without nrt_close.
+// The state of the runtime in this process. Never destroyed, since a program may exit without
+// calling nrt_close.
 struct Life {
   std::mutex mutex;
   std::unique_ptr<Runtime> running;
@@ -40,12 +44,12 @@ void warn_of_implicit_async() {
       "longer exists: nrt_execute waits; use nrta_execute_schedule");
 }
 
-// Ends the waits for executions that will never happen.
+// Ends all waits for completion counts, which no further execution will increase.
 void close_completion_counts() noexcept {
   TensorHandles::of_process().for_each([](Tensor& tensor) { tensor.completions().close(); });
 }
 
-// Releases the objects of all handles of the process, once no request runs any more.
+// Frees all handles of the process. Requirement: all calls have returned and no request runs.
 void end_all_handles() noexcept {
   TensorHandles::of_process().drop_all();
   ModelHandles::of_process().drop_all();
@@ -63,7 +67,7 @@ std::atomic<Runtime*> Runtime::current_{nullptr};
 
 Status Runtime::start() {
   Life& now = life();
-  // Before the lock, which another thread may have held when the process was forked.
+  // Checked before the mutex is locked, which another thread may have held at the time of the fork.
   if (is_forked_child()) return forked_status();
   const std::lock_guard lock(now.mutex);
   if (now.running != nullptr) return {};
@@ -72,7 +76,7 @@ Status Runtime::start() {
   MILLRACE_ASSIGN_OR_RETURN(const Settings settings, settings_of_environment());
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<device::Device> device,
                             device::open_device_of_program());
-  // A request that hung may have kept the device of an earlier nrt_init alive.
+  // A hung request may have kept the device of an earlier nrt_init alive, with its old faults.
   MILLRACE_RETURN_IF_ERROR(device::apply_faults_of_environment(*device));
   MILLRACE_RETURN_IF_ERROR(device->lanes().fill_up());
   if (settings.implicit_async_wanted) warn_of_implicit_async();
@@ -154,8 +158,8 @@ Result<std::shared_ptr<Model>> Runtime::load(std::span<const std::byte> bytes, i
                                  std::move(communicator));
 }
 
-// A charge lives no longer than its program, so a new program at the same address finds no old
-// charge.
+// The key is an address. A charge does not outlive its program, and expired entries are removed
+// first, so a new program at the address of an old one finds no entry of it.
 Result<ModelMemory> Runtime::memory_of(const device::Program& program, uint32_t core) {
   const std::lock_guard lock(model_memory_mutex_);
   std::erase_if(model_memory_, [](const auto& entry) { return entry.second.expired(); });

@@ -1,4 +1,7 @@
-// Runtime: what exists between nrt_init and nrt_close.
+// Runtime: the state of the API between nrt_init and nrt_close, at most one per process. It owns
+// the execution units, the memory banks of the cores, the caches of programs and bindings, and the
+// connections to other ranks and cores. All functions but stop() are thread-safe within a call
+// (call_gate.h), for which nrt_close waits.
 #pragma once
 
 #include <atomic>
@@ -27,22 +30,22 @@
 
 namespace millrace::nrt {
 
-// Why there is no runtime: before nrt_init, after nrt_close, or in a forked child of a process that
-// had one.
+// Why there is no runtime: nrt_init has not been called, nrt_close has been called, or the process
+// is a forked child of one that had started threads.
 enum class Absence { kNotStarted, kClosed, kForked };
 
 class Runtime {
  public:
-  // Starts the runtime, unless it runs already. The environment is read here. Fails in a forked
-  // child of a process in which it had been started: the threads of the library do not exist in the
-  // child.
+  // Starts the runtime, unless it runs already. Reads the settings from the environment. Fails with
+  // kForked in a forked child of a process that had started it, since the child does not have its
+  // threads.
   static Status start();
-  // Ends the runtime, if it runs: waits for running requests up to the execution timeout, ends the
-  // other requests with NRT_CLOSED, and ends all handles. Returns after all calls that were inside
+  // Ends the runtime, if it runs: waits for running requests up to the execution timeout, completes
+  // the other requests with NRT_CLOSED, and frees all handles. Returns after all calls in progress
   // have returned. Must not be called inside a call.
   static void stop();
 
-  // Null while the runtime does not run.
+  // Returns null while the runtime does not run.
   static Runtime* current() noexcept { return current_.load(std::memory_order_acquire); }
   // Requirement: current() was null.
   static Absence absence() noexcept;
@@ -55,16 +58,17 @@ class Runtime {
   RankWorld& ranks() noexcept { return ranks_; }
 
   Status check_core(int64_t core) const;
-  // The memory of a visible core, or of the host for kNoCore. Waits until completed requests have
-  // released theirs.
+  // Returns the memory bank of a visible core, or of the host for kNoCore. First waits until
+  // completed requests have released their memory, so that its statistics are exact.
   memory::Bank& bank(int core) noexcept {
     units_.await_releases();
     return core == kNoCore ? *host_ : *core_memory_[static_cast<size_t>(core)];
   }
 
-  // Loads the archive for a visible core, or for -1 for the core with the fewest models. Bytes that
-  // are loaded already are not loaded again, and use memory of a core once. They are not needed
-  // afterwards. With a communicator the model is that of one of its ranks, and loaded for itself.
+  // Loads an archive for a visible core or, for kNoCore, for the core with the fewest models. An
+  // archive with the same bytes as one that is loaded shares its program, whose weights are charged
+  // to the memory of each core once. With a communicator the model belongs to its rank, and the
+  // program is not shared. `bytes` is not needed after the call.
   Result<std::shared_ptr<Model>> load(std::span<const std::byte> bytes, int32_t core,
                                       std::shared_ptr<ranks::Communicator> communicator = nullptr);
 
@@ -77,7 +81,7 @@ class Runtime {
   static std::atomic<Runtime*> current_;
 
   const Settings settings_;
-  const trace::EnvironmentInspection inspection_;  // first, so that it ends after all other members
+  const trace::EnvironmentInspection inspection_;  // destroyed after all members below
   const std::shared_ptr<device::Device> device_;
   const std::shared_ptr<memory::Bank> host_;
   std::vector<std::shared_ptr<memory::Bank>> core_memory_;
@@ -86,7 +90,7 @@ class Runtime {
   runtime::ProgramCache programs_;
   std::mutex model_memory_mutex_;
   std::map<std::pair<const device::Program*, uint32_t>, std::weak_ptr<const memory::BankCharge>>
-      model_memory_;  // by core
+      model_memory_;  // charges for weights, by program and core
   DebugStreams debug_streams_;
   sendrecv::Service send_receive_;
   RankWorld ranks_;

@@ -1,3 +1,5 @@
+// Every invalid value is an error that names its variable, except for log levels. docs/nrt.md
+// documents variables and defaults.
 #include "nrt/process/settings.h"
 
 #include <fmt/format.h>
@@ -33,12 +35,12 @@ constexpr const char* kConnectTimeout = "MILLRACE_NRT_SENDRECV_TIMEOUT";
 constexpr const char* kCollectiveFaults = "MILLRACE_COLLECTIVE_FAULTS";
 constexpr const char* kCollectiveTimeout = "MILLRACE_NRT_COLLECTIVE_TIMEOUT";
 constexpr const char* kFaultStatus = "MILLRACE_NRT_FAULT_STATUS";
-constexpr uint64_t kLargestNumber = 1'000'000;  // of a core, far above what there is
+constexpr uint64_t kLargestNumber = 1'000'000;  // limit of core numbers, against overflow
 constexpr uint32_t kMostRequests = 65'536;
 constexpr uint64_t kLongestTimeout = 365 * 24 * 3600;
 
-// The variables of the vendor's runtime that are read here, or that ask for what is always the
-// case. All variables that begin with NEURON_RT_INSPECT_ count as such, too.
+// The variables of the vendor's runtime that Millrace reads, or whose request is always fulfilled.
+// Variables that begin with NEURON_RT_INSPECT_ are treated as known as well.
 constexpr std::string_view kKnown[] = {kVisibleCores,
                                        kNumCores,
                                        kExecTimeout,
@@ -71,7 +73,7 @@ Result<uint64_t> parse_core(std::string_view text) {
   return parse_number(text.substr(first, text.find_last_not_of(' ') + 1 - first));
 }
 
-// "2" or "0-3"; none for anything else.
+// Parses "2" or "0-3"; nullopt for anything else.
 std::optional<VisibleCores> parse_range(std::string_view text) {
   const size_t dash = text.find('-');
   const Result<uint64_t> first = parse_core(text.substr(0, dash));
@@ -81,7 +83,8 @@ std::optional<VisibleCores> parse_range(std::string_view text) {
   return VisibleCores{static_cast<uint32_t>(*first), static_cast<uint32_t>(*last - *first + 1)};
 }
 
-// "2", "0-3", "0, 1, 2" or "0-1,2": each part must begin with the core after the part before it.
+// Parses a list of cores and ranges, such as "2", "0-3", "0, 1, 2" or "0-1,2". The cores must be
+// consecutive: each part begins with the core that follows the previous part.
 Result<VisibleCores> parse_cores(std::string_view text) {
   VisibleCores cores{0, 0};
   for (size_t at = 0; at <= text.size();) {
@@ -106,8 +109,8 @@ Status too_many(const char* name, std::string_view text, uint32_t total) {
       "{} is \"{}\", but there {} (MILLRACE_NRT_CORES changes that)", name, text, there));
 }
 
-// How many cores the variables that choose visible ones need; 0 for wrong values, which
-// visible_cores() reports.
+// Returns how many logical cores the variables of visible cores require; 0 for invalid values,
+// which visible_cores() reports.
 uint64_t wanted_cores() {
   const Result<VisibleCores> cores = parse_cores(environment_variable(kVisibleCores));
   if (cores.ok()) return cores->first + cores->count;
@@ -144,7 +147,8 @@ Result<uint32_t> depth(const char* name, uint32_t otherwise) {
   return static_cast<uint32_t>(depth);
 }
 
-// Below the ports that systems give to outgoing connections; each core has one.
+// Reads the port of core 0. Core N uses the port N above it, so the largest value leaves room for
+// the ports of all cores. Ports below 1024 are privileged.
 Result<uint16_t> send_receive_port(uint16_t otherwise) {
   MILLRACE_ASSIGN_OR_RETURN(
       const uint64_t port,
@@ -174,7 +178,7 @@ Result<RankSettings> rank_settings(std::chrono::nanoseconds exec_timeout) {
   return settings;
 }
 
-// The directory of the system profile, if there is to be one.
+// Returns the directory for the system profile; empty if the environment requests no profile.
 Result<std::string> inspect_dir() {
   MILLRACE_ASSIGN_OR_RETURN(const bool enabled, switch_variable("NEURON_RT_INSPECT_ENABLE", false));
   MILLRACE_ASSIGN_OR_RETURN(const bool system,

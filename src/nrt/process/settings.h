@@ -1,5 +1,5 @@
-// Settings: the environment variables of the NRT face. Every nrt_init reads them anew, since
-// programs set them just before it. docs/nrt.md lists the variables.
+// Settings: the environment variables of the NRT API. Every nrt_init reads them again, since
+// programs set them just before that call. docs/nrt.md lists the variables.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,8 @@
 
 namespace millrace::nrt {
 
-// Consecutive logical cores of the machine. The calls count cores from the first of these.
+// The logical cores that a program sees, which are consecutive. Calls number them from 0, which is
+// core `first` of the machine.
 struct VisibleCores {
   uint32_t first = 0;
   uint32_t count = 1;
@@ -24,45 +25,46 @@ struct VisibleCores {
 
 struct Settings {
   VisibleCores cores;
-  uint32_t all_cores = 1;  // visible or not
+  uint32_t all_cores = 1;  // the number of logical cores, visible or not
   std::chrono::seconds exec_timeout{600};
-  // How long a request may run without progress: the lesser of exec_timeout and MILLRACE_WATCHDOG.
+  // How long a request may run without progress: the smaller of exec_timeout and MILLRACE_WATCHDOG.
   std::chrono::nanoseconds watchdog = exec_timeout;
   uint32_t compute_depth = 64;
   uint32_t collectives_depth = 64;
   uint32_t transfer_depth = 4096;
-  uint16_t send_receive_port = 27180;  // of core 0; that of core N is N higher
+  uint16_t send_receive_port = 27180;  // TCP port of core 0; core N has this + N
   std::chrono::nanoseconds connect_timeout = std::chrono::seconds(60);  // of sends and receives
   uint64_t core_memory = 0;  // bytes of device memory per core
-  // The status of requests that the device fails; none: NRT_HW_ERROR.
+  // The status of requests that fail in the device; if empty, NRT_HW_ERROR.
   std::optional<NRT_STATUS> fault_status;
   bool nan_check = false;  // executions that write a NaN fail
   runtime::JobMode job_mode = runtime::JobMode::kAdaptive;
-  std::string inspect_dir;  // for a system profile until nrt_close; empty: no profile
+  std::string inspect_dir;  // directory for the system profile; empty: no profile
   RankSettings ranks;
-  bool implicit_async_wanted = false;  // a mode that no longer exists
+  bool implicit_async_wanted = false;  // requests a mode that no longer exists; logged only
 };
 
-// kInvalidArgument names a variable with a wrong value, and says which values it takes.
+// Reads all settings. kInvalidArgument names a variable with an invalid value and the valid ones.
 Result<Settings> settings_of_environment();
 
-// MILLRACE_NRT_CORES; without it one per core of the processor, or as many as the variables below
-// ask for. Logical cores beyond those of the processor share its lanes.
+// Returns the number of logical cores: MILLRACE_NRT_CORES, or else one for each processor that the
+// process may use, or as many as the variables of visible_cores() require if that is more. Logical
+// cores in excess of the lanes share them.
 Result<uint32_t> total_cores();
-// NEURON_RT_VISIBLE_CORES, or else NEURON_RT_NUM_CORES, or else all.
+// Returns the cores of NEURON_RT_VISIBLE_CORES, or else the first NEURON_RT_NUM_CORES, or else all.
 Result<VisibleCores> visible_cores();
 
-// The level of the log; none for silence. A value that is no level means warnings, as a program
-// must not fail because of its log, and `wrong_variable` then names the variable.
+// The log level; none turns logging off. An invalid value gives kWarning, since a program must not
+// fail because of its logging, and `wrong_variable` then names the variable.
 struct LogLevelChoice {
   std::optional<LogLevel> level = LogLevel::kWarning;
   const char* wrong_variable = nullptr;
-  bool asked_for = false;  // by one of the variables
+  bool asked_for = false;  // one of the variables is set
 };
-// NEURON_RT_LOG_LEVEL_NRT, or else NEURON_RT_LOG_LEVEL, in any case.
+// Reads NEURON_RT_LOG_LEVEL_NRT, or else NEURON_RT_LOG_LEVEL. Upper and lower case are equivalent.
 LogLevelChoice log_level();
 
-// The variables NEURON_RT_... that are set and that nothing here reads.
+// Returns the names of the NEURON_RT_ variables that are set and have no effect in Millrace.
 std::vector<std::string> variables_without_effect();
 
 }  // namespace millrace::nrt

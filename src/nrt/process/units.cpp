@@ -1,3 +1,5 @@
+// Units are created under a mutex and published in a table of atomic pointers (release), which
+// find() reads without a lock (acquire).
 #include "nrt/process/units.h"
 
 #include <fmt/format.h>
@@ -54,7 +56,7 @@ Result<RequestUnit*> Units::use(const UnitAddress& address) {
   units_.push_back(std::make_unique<RequestUnit>(number, std::move(unit), context.releases));
   table_[number].store(units_.back().get(), std::memory_order_release);
   if (log_enabled(LogLevel::kDebug))
-    log(LogLevel::kDebug, "nrt", fmt::format("unit {} '{}' is made", number, name_of(address)));
+    log(LogLevel::kDebug, "nrt", fmt::format("unit {} '{}' is created", number, name_of(address)));
   return units_.back().get();
 }
 
@@ -68,8 +70,8 @@ void Units::await_releases() const noexcept {
     if (RequestUnit* const unit = entry.load(std::memory_order_acquire)) unit->await_releases();
 }
 
-// Closes all units at the same time, if there is memory for the threads, since each may have to
-// wait for the request that it runs.
+// Closes all units at the same time, on a thread each, since each may have to wait for its running
+// request. Units for which no thread can be started are closed one after another.
 void Units::close() noexcept {
   const std::lock_guard lock(mutex_);
   std::vector<std::thread> closing;

@@ -1,10 +1,12 @@
-// Units: the execution units of all visible cores, each made when it is first used.
+// Units: the execution units of all visible cores, each created when it is first used.
 //
 //   kind          queues   runs on
 //   compute         1      the lanes of the device
-//   transfers     3 x 2    a thread of its own, so that one that hangs delays no other unit
+//   transfers     3 x 2    a dedicated thread per queue, so that a transfer which hangs delays no
+//                          other unit
 //   collectives     3      likewise
 //
+// The three kinds of transfers are reads, writes and other operations (unit_address.h).
 // Thread-safe.
 #pragma once
 
@@ -27,28 +29,29 @@ class Units {
  public:
   Units(const Settings& settings, std::shared_ptr<device::Device> device);
 
-  // Whether the address is one of a visible core and an existing queue.
+  // True if the core is visible and the queue exists.
   bool has(const UnitAddress& address) const noexcept {
     return address.core < settings_.cores.count && address.queue < queues_of(address.kind);
   }
-  // kInvalidArgument, naming the core or the queue, for an address that has() refuses.
+  // kInvalidArgument, which names the core or the queue, unless has(address).
   Status check(const UnitAddress& address) const;
-  // The unit at the address, made at the first use. Its tasks are TransferTask, ComputeTask or
-  // CollectiveTask. Requirement: has(address).
+  // Returns the unit at the address, which is created at the first use and exists as long as this
+  // object. Its tasks are TransferTask, ComputeTask or CollectiveTask. Requirement: has(address).
   Result<RequestUnit*> use(const UnitAddress& address);
-  // After this call, executions on the core may wait for those on other cores, as those of several
-  // ranks in one process do: see queue::Unit::expect_waits. Requirement: the core exists.
+  // Declares that executions on the core may wait for executions on other cores, as those of
+  // several ranks in one process do: see queue::Unit::expect_waits. Requirement: the core is
+  // visible.
   Status expect_waits(uint32_t core);
-  // The unit with that number; null before its first use.
+  // Returns the unit with a number (unit_address.h); null before its first use.
   RequestUnit* find(uint16_t number) const noexcept {
     return number < table_.size() ? table_[number].load(std::memory_order_acquire) : nullptr;
   }
 
-  // Returns once the requests that the caller has seen complete hold no memory any more.
+  // Blocks until the requests that the caller has seen complete have released their memory.
   void await_releases() const noexcept;
 
-  // Requests that have not started end with NRT_CLOSED; waits for those that run, up to the
-  // execution timeout. The units continue to exist and refuse requests.
+  // Closes all units. Requests that have not started complete with NRT_CLOSED. Blocks until the
+  // running ones have ended, up to the execution timeout. The units then refuse requests.
   void close() noexcept;
 
  private:
@@ -59,7 +62,7 @@ class Units {
   const std::shared_ptr<device::Device> device_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<RequestUnit>> units_;
-  std::vector<std::atomic<RequestUnit*>> table_;  // by number
+  std::vector<std::atomic<RequestUnit*>> table_;  // by number; read without the mutex
 };
 
 }  // namespace millrace::nrt

@@ -21,7 +21,7 @@ void ChromeTrace::name_track(Track track, const std::string& name) {
                      {"args", {{"name", name}}}});
 }
 
-// The unit of time of the format is the microsecond.
+// The format requires times in microseconds.
 void ChromeTrace::add_slice(Track track, const std::string& name, int64_t begin_ns, int64_t end_ns,
                             Json arguments) {
   events_.push_back({{"ph", "X"},
@@ -42,7 +42,7 @@ std::string ChromeTrace::text() const {
 
 ChromeTrace::Json arguments_of(const Span& span) {
   ChromeTrace::Json arguments = {{"status", name_of(span.status)}};
-  // Viewers keep numbers in less than 64 bits.
+  // A string, since viewers store numbers as doubles, which cannot hold every 64-bit integer.
   if (span.sequence != 0) arguments["sequence_id"] = fmt::format("{:#x}", span.sequence);
   if (span.scheduled_ns != 0)
     arguments["queued_us"] = to_microseconds(span.begin_ns - span.scheduled_ns);
@@ -57,7 +57,7 @@ ChromeTrace chrome_trace_of(std::span<const Event> events) {
   for (const Event& event : events) {
     const Span& span = event.span;
     const uint16_t unit = queue::unit_of(span.sequence);
-    // No thread of a process has the numbers from -1 down.
+    // Units get negative track numbers, which cannot collide with thread ids.
     const ChromeTrace::Track track = is_run(span.type) ? -1 - unit : span.thread;
     if (named.insert(track).second)
       trace.name_track(track, is_run(span.type) ? name_of(address_with(unit))

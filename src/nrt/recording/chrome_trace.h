@@ -1,4 +1,5 @@
-// ChromeTrace: slices on named tracks, in the JSON form that Perfetto and chrome://tracing open.
+// ChromeTrace: a timeline of slices on named tracks, in the Trace Event Format (JSON) that Perfetto
+// and chrome://tracing read. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -24,10 +25,11 @@ class ChromeTrace {
   Json events_ = Json::array();
 };
 
-// "status", and those of "sequence_id", "queued_us" and "bytes" that the span has.
+// Returns the arguments of a slice for a span: "status" and, where the span has them,
+// "sequence_id", "queued_us" (time between scheduling and begin) and "bytes".
 ChromeTrace::Json arguments_of(const Span& span);
 
-// A track for each unit, and one for each thread that made calls.
+// Returns the trace of events, with a track for each unit and for each thread that made calls.
 ChromeTrace chrome_trace_of(std::span<const Event> events);
 
 }  // namespace millrace::nrt::trace

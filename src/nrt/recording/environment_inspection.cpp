@@ -19,8 +19,9 @@ void warn(const std::string& what) {
   log(LogLevel::kWarning, "nrt", what);
 }
 
-// Absolute, since the program may change its directory until nrt_close, and with a count, since it
-// may start the runtime again.
+// Returns the path of the next profile in the directory. It is absolute, since the program may
+// change its working directory before nrt_close, and contains a count, since the program may start
+// the runtime again.
 std::string next_file_in(const std::string& directory) {
   static std::atomic<unsigned> count{0};
   std::error_code ignored;  // then the path stays as it is
@@ -32,8 +33,7 @@ std::string next_file_in(const std::string& directory) {
 void warn_of_other_profiles() {
   for (const char* name : {"NEURON_RT_INSPECT_DEVICE_PROFILE", "NEURON_RT_INSPECT_ON_FAIL"})
     if (const Result<bool> wanted = switch_variable(name, false); !wanted.ok() || *wanted)
-      warn(fmt::format("{} has no effect: of the inspections there is only the system profile",
-                       name));
+      warn(fmt::format("{} has no effect: only the system profile is supported", name));
 }
 
 }  // namespace
@@ -47,9 +47,9 @@ EnvironmentInspection::EnvironmentInspection(const std::string& directory) noexc
     if (begun.ok())
       file_ = file;
     else
-      warn(fmt::format("NEURON_RT_INSPECT_ENABLE: nothing is recorded: {}", begun.message()));
+      warn(fmt::format("NEURON_RT_INSPECT_ENABLE: no profile is recorded: {}", begun.message()));
   } catch (const std::exception&) {
-    // The program goes on without the profile, as it does when the file cannot be written.
+    // The program continues without the profile, as it does when the file cannot be written.
   }
 }
 
@@ -59,7 +59,7 @@ EnvironmentInspection::~EnvironmentInspection() {
     if (const Status written = Inspection::of_process().end_for_good(file_); !written.ok())
       warn(fmt::format("NEURON_RT_INSPECT_ENABLE: the profile is lost: {}", written.message()));
   } catch (const std::exception&) {
-    // Ending the runtime matters more than the warning.
+    // Memory for the warning is exhausted; nrt_close continues without it.
   }
 }
 

@@ -1,5 +1,5 @@
-// EnvironmentInspection: the inspection session that environment variables ask for, from nrt_init
-// to nrt_close.
+// EnvironmentInspection: the inspection session that environment variables (NEURON_RT_INSPECT_*)
+// request. It lasts from nrt_init to nrt_close.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@ namespace millrace::nrt::trace {
 
 class EnvironmentInspection {
  public:
-  // Begins to record a system profile, unless `directory` is empty. Warns when no file can be
-  // written there, and when the environment asks for kinds of profiles that do not exist here.
+  // Begins to record a system profile, unless `directory` is empty. Logs a warning when no file can
+  // be written there, and when the environment requests an unsupported kind of profile.
   explicit EnvironmentInspection(const std::string& directory) noexcept;
-  // Writes the profile, unless the program has ended or replaced the session. Warns when it is
-  // lost.
+  // Writes the profile, unless the program has ended or replaced the session. Logs a warning when
+  // the file cannot be written.
   ~EnvironmentInspection();
   EnvironmentInspection(const EnvironmentInspection&) = delete;
   EnvironmentInspection& operator=(const EnvironmentInspection&) = delete;

@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// One end of an event.
+// The start or the stop of an event.
 struct Moment {
   const Event* event;
   bool is_end;
@@ -43,7 +43,8 @@ Json data_of(const Moment& moment) {
     data["nc_timestamp_ns"] = moment.time_ns();
     data["model"] = moment.event->model;
   }
-  // JavaScript and its like keep numbers in less than 64 bits.
+  // A string, since JSON readers such as JavaScript store numbers as doubles, which cannot hold
+  // every 64-bit integer.
   if (span.sequence != 0) data["sequence_id"] = fmt::format("{:#x}", span.sequence);
   if (is_run(span.type)) add_run(data, span);
   if (moment.is_end) data["status"] = name_of(span.status);

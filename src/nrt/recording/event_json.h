@@ -1,4 +1,4 @@
-// Events as the text that nrt_sys_trace_fetch_events hands out.
+// The JSON text in which nrt_sys_trace_fetch_events and system profiles represent events.
 #pragma once
 
 #include <span>
@@ -8,7 +8,8 @@
 
 namespace millrace::nrt::trace {
 
-// An object whose array "events" has two objects for each event, all in the order of their times.
+// Returns a JSON object whose array "events" has two entries for each event, one for its start and
+// one for its stop, sorted by time.
 std::string to_json(std::span<const Event> events);
 
 }  // namespace millrace::nrt::trace

@@ -44,7 +44,7 @@ void EventLog::on_span(const Span& span) noexcept {
     if (log.events.size() >= pairs(capture_.max_events)) log.events.pop_front();
     log.events.push_back(std::move(event));
   } catch (const std::bad_alloc&) {
-    // Losing an event is better than failing a request.
+    // The event is dropped: the request that it describes must not fail because of it.
   }
 }
 

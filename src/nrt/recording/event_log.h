@@ -1,4 +1,5 @@
-// EventLog: the latest events of each core, until they are taken out.
+// EventLog: a bounded log of events for each core. When the log of a core is full, its oldest event
+// is dropped. Thread-safe; events of different cores do not contend for a mutex.
 #pragma once
 
 #include <array>
@@ -19,23 +20,24 @@ namespace millrace::nrt::trace {
 
 using Cores = std::bitset<kMostCores>;
 
-// The events that a log keeps.
+// Selects the events that a log records.
 struct Capture {
   static constexpr uint64_t kUsualEvents = 1 << 20;
 
-  // Per core. The begin and the end of something count as two; at least one pair is kept.
+  // The capacity per core. The start and the stop of something count as two events, as in the
+  // public interface; at least one such pair is kept.
   uint64_t max_events = kUsualEvents;
   EventTypes types = EventTypes().set();
-  Cores cores = Cores().set();  // events that belong to no core are kept whatever this says
+  Cores cores = Cores().set();  // events without a core are always recorded
 
-  // False when there is no such type.
+  // False when no event type has the name.
   bool enable_type(std::string_view name, bool enabled) noexcept;
 };
 
 struct Event {
   uint64_t tracking_id = 0;
-  Span span;          // without what is valid for a moment only
-  std::string model;  // of executions; empty where there was no memory for it
+  Span span;          // its `model` is null and its `steps` are empty
+  std::string model;  // the model's name; empty unless the event is an execution
 };
 
 class EventLog final : public Listener {
@@ -44,23 +46,23 @@ class EventLog final : public Listener {
 
   void on_span(const Span& span) noexcept override;
 
-  // The oldest events of each core, or of one core, at most max_events of a core; sorted by their
-  // begin.
+  // Returns copies of the oldest events of each core, or of one core, at most max_events per core,
+  // sorted by their start.
   std::vector<Event> look(uint64_t max_events, std::optional<uint32_t> core);
-  // Removes the events that look() returned, and older ones of the same cores.
+  // Removes the events that look() returned, and older events of the same cores.
   void forget(std::span<const Event> seen);
 
  private:
   struct OfCore {
     std::mutex mutex;
-    std::deque<Event> events;  // in the order of their ends, which is that of their ids
+    std::deque<Event> events;  // sorted by tracking_id, which is the order of their stops
   };
   OfCore& of(const Span& span) noexcept {
     return cores_[span.core >= 0 ? static_cast<size_t>(span.core) : kMostCores];
   }
 
   const Capture capture_;
-  std::array<OfCore, kMostCores + 1> cores_;  // the last one for events that belong to no core
+  std::array<OfCore, kMostCores + 1> cores_;  // the last entry is for events without a core
 };
 
 }  // namespace millrace::nrt::trace

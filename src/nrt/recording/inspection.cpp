@@ -42,7 +42,7 @@ Status Inspection::end_for_good(const std::string& file) {
   return written;
 }
 
-// Its directory may be gone by now.
+// Creates the directory again, since it may have been removed after begin().
 Status Inspection::finish() {
   const std::optional<Status> finished = recording_.finish([this](std::span<const Event> events) {
     MILLRACE_RETURN_IF_ERROR(prepare_file(file_));

@@ -1,4 +1,5 @@
-// Inspection: the session of developer tools that records a system profile.
+// Inspection: the inspection session of the process, which records a system profile. At most one
+// session runs at a time.
 #pragma once
 
 #include <mutex>
@@ -10,23 +11,25 @@
 
 namespace millrace::nrt::trace {
 
-// The path of the file of a session, in its directory.
+// Returns the path of the profile of a session: "system_profile_<session>.json" in the directory.
 std::string system_profile_in(const std::string& directory, std::string_view session);
 
 // Thread-safe.
 class Inspection {
  public:
-  // The one session of the process. Never destroyed, since a program may exit while it records.
+  // Returns the only object in the process. It is never destroyed, since a program may exit while
+  // it records.
   static Inspection& of_process();
 
-  // Ends the running session, and begins one that will be written to `file`, whose directory is
-  // made. kIoError, and nothing has changed, when either file cannot be written.
+  // Ends the running session, if any, and begins one that will be written to `file`. Creates the
+  // directory of the file. kIoError when either file cannot be written: the running session then
+  // continues.
   Status begin(const std::string& file, const Capture& capture);
-  // Writes the file of the running session, if there is one. The session goes on when the file
+  // Ends the running session, if any, and writes its file. The session continues when the file
   // cannot be written.
   Status end();
-  // Ends the session of that file even when the file cannot be written; does nothing when another
-  // session, or none, runs.
+  // Ends the session of `file` even if the file cannot be written. Does nothing when that session
+  // does not run.
   Status end_for_good(const std::string& file);
 
  private:
@@ -34,7 +37,7 @@ class Inspection {
 
   std::mutex mutex_;
   Recording recording_;
-  std::string file_;  // of the session; empty without one
+  std::string file_;  // the file of the running session; empty without one
 };
 
 }  // namespace millrace::nrt::trace

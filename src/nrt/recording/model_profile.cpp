@@ -39,7 +39,7 @@ void ModelProfile::on_span(const Span& span) noexcept {
       executions_.pop_front();
     }
   } catch (const std::bad_alloc&) {
-    // Losing an event is better than failing a request.
+    // The execution is not recorded: it must not fail because of the profile.
   }
 }
 

@@ -1,4 +1,5 @@
-// ModelProfile: records the executions of one model, with their operators, as a Chrome trace.
+// ModelProfile: a listener that records the executions of one model, with the time of each
+// operator, and formats them as a Chrome trace. Thread-safe.
 #pragma once
 
 #include <deque>
@@ -19,11 +20,12 @@ class ModelProfile final : public Listener {
   size_t wanted_steps(const Model& model) const noexcept override;
   void on_span(const Span& span) noexcept override;
 
-  // A Chrome trace: a track with the executions, and one with what each of them consists of.
+  // Returns a Chrome trace with one track of executions and one of their operators.
   std::string text() const;
 
  private:
-  // When there are more marks in all, the oldest executions are dropped.
+  // Limit for the marks of all executions together. In excess of it the oldest executions are
+  // dropped.
   static constexpr size_t kMostMarks = 1 << 20;
 
   struct Execution {
@@ -33,7 +35,8 @@ class ModelProfile final : public Listener {
   bool is_of(const Model& model) const noexcept { return &model == address_; }
   std::string name_of_step(uint32_t step) const;
 
-  // Does not keep the model, but keeps its address from being used for another one.
+  // The weak reference does not keep the model loaded. It does keep the model's memory allocated
+  // (std::make_shared), so that address_ cannot become the address of another model.
   const std::weak_ptr<const Model> model_;
   const Model* const address_;
   const std::string name_;

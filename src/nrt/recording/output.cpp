@@ -17,7 +17,7 @@ Status named(const std::string& path, const Status& status) {
   return {StatusCode::kIoError, fmt::format("cannot write {}: {}", path, status.message())};
 }
 
-// Makes a temporary file for the path and drops it. A stream needs no such file.
+// Creates the temporary file that writing the path needs, and removes it. A stream needs none.
 Status try_beside(const std::string& path) {
   MILLRACE_ASSIGN_OR_RETURN(const OutputTarget target, output_target(path));
   return target.is_stream ? Status() : model::TemporaryFile::create(path).status();

@@ -1,4 +1,4 @@
-// The files that traces and profiles go to.
+// Writing the files of traces and profiles.
 #pragma once
 
 #include <string>
@@ -7,11 +7,12 @@
 
 namespace millrace::nrt::trace {
 
-// Writes a whole file and replaces one that has the name. kIoError names the file.
+// Writes a whole file, and atomically replaces an existing one. kIoError names the file.
 Status write_file(const std::string& path, const std::string& text);
-// Whether write_file could write such a file now; leaves nothing behind. kIoError names the file.
+// Tests whether write_file() could write the file now; leaves no file behind. kIoError names the
+// file.
 Status check_file(const std::string& path);
-// Makes the directory of the file, then as check_file. kIoError names the file.
+// Creates the directory of the file, and then does what check_file() does.
 Status prepare_file(const std::string& path);
 
 }  // namespace millrace::nrt::trace

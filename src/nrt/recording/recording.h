@@ -1,4 +1,4 @@
-// Recording: an event log that listens while the recording is on. Thread-safe.
+// Recording: an event log that receives events between start() and stop() or finish(). Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -16,23 +16,23 @@ namespace millrace::nrt::trace {
 
 class Recording {
  public:
-  // Writes the events to a file. Meanwhile events are still recorded, but start, stop, save, finish
-  // and take wait.
+  // A function that writes events to a file. While it runs, events are still recorded, but calls of
+  // all functions of the class block.
   using Save = std::function<Status(std::span<const Event>)>;
 
-  // Begins with an empty log. False, and nothing has changed, when the recording is on already.
+  // Starts with an empty log. False, and nothing has changed, when the recording is on already.
   bool start(const Capture& capture);
-  // False when the recording was not on. The recorded events stay.
+  // Stops recording and keeps the recorded events. False when the recording was not on.
   bool stop();
 
-  // Removes and returns events, as EventLog::look; none before the first start.
+  // Removes and returns events, selected as in EventLog::look(); none before the first start.
   std::vector<Event> take(uint64_t max_events = UINT64_MAX,
                           std::optional<uint32_t> core = std::nullopt);
-  // Saves the events of a core and forgets them; they stay when they cannot be saved. None, and
-  // nothing is saved, when the recording is not on.
+  // Saves the events of a core and removes them, unless saving fails. Returns nullopt, and saves
+  // nothing, when the recording is not on.
   std::optional<Status> save(uint32_t core, const Save& save);
-  // Saves all events and ends the recording, which goes on when they cannot be saved. None as
-  // above.
+  // Saves all events and stops the recording; if saving fails, the recording continues. Returns
+  // nullopt, and saves nothing, when the recording is not on.
   std::optional<Status> finish(const Save& save);
 
  private:

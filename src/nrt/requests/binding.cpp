@@ -1,3 +1,4 @@
+// Outputs are bound before inputs, since an input is copied if it overlaps any bound output.
 #include "nrt/requests/binding.h"
 
 #include <fmt/format.h>
@@ -14,21 +15,22 @@ namespace {
 
 using runtime::TensorBinding;
 
-// Programs with several sizes of a model use one tensor of the largest size for all of them.
+// Checks that a tensor is large enough. A larger one is valid: programs that have a model in
+// several sizes use one tensor of the largest size for all of them.
 Status check_size(const ModelTensor& wanted, const Tensor& tensor) {
   const char* const side = wanted.usage == NRT_TENSOR_USAGE_INPUT ? "input" : "output";
   if (tensor.data() == nullptr || tensor.size() < wanted.bytes)
     return invalid_argument(
-        fmt::format("tensor \"{}\" has {} bytes, but {} \"{}\" of the model takes {}",
+        fmt::format("tensor \"{}\" has {} bytes, but {} \"{}\" of the model needs {}",
                     tensor.name(), tensor.size(), side, wanted.name, wanted.bytes));
   if (tensor.size() > wanted.bytes)
     log_format(LogLevel::kInfo, "nrt",
-               "tensor \"{}\" has {} bytes: {} \"{}\" of the model is the first {}", tensor.name(),
-               tensor.size(), side, wanted.name, wanted.bytes);
+               "tensor \"{}\" has {} bytes: {} \"{}\" of the model uses the first {}",
+               tensor.name(), tensor.size(), side, wanted.name, wanted.bytes);
   return {};
 }
 
-// The tensor of that name in the set; null when there is none.
+// Returns the tensor of an input or output, with its size checked; null when the set has none.
 Result<std::shared_ptr<Tensor>> find(const TensorSet& set, const ModelTensor& wanted) {
   nrt_tensor* const handle = set.find(wanted.name);
   if (handle == nullptr) return std::shared_ptr<Tensor>();
@@ -44,7 +46,7 @@ void keep(Binding& binding, const Tensor& tensor) {
   binding.storages.push_back(tensor.storage());
 }
 
-// Frame f of tensor i is binding f * tensors + i.
+// Binds all frames of one input or output, of which there are `tensors` per frame.
 void bind_frames(std::vector<TensorBinding>& bindings, size_t tensor, size_t tensors,
                  uint32_t frames, const Tensor& memory, size_t frame_bytes) {
   for (uint32_t frame = 0; frame < frames; ++frame) {
@@ -57,8 +59,8 @@ void bind_frames(std::vector<TensorBinding>& bindings, size_t tensor, size_t ten
   }
 }
 
-// Whether the execution may write the input's memory. Of a tensor that is larger than the output
-// all of it counts: a copy too many does no harm.
+// True if the execution may write the memory of the input. Compares with whole output tensors, even
+// where the output is only a part of one: an unnecessary copy does no harm.
 bool overlaps_an_output(const Tensor& input, size_t bytes,
                         std::span<const std::shared_ptr<Tensor>> outputs) {
   const std::less<const std::byte*> before;

@@ -1,5 +1,5 @@
-// Binding: the tensors of two sets, looked up and checked, as one execution of a model uses them.
-// Later changes of the sets do not change it.
+// Binding: the tensors of an input set and an output set, looked up, checked and assigned to the
+// inputs and outputs of a model. It is immutable: later changes of the sets do not affect it.
 #pragma once
 
 #include <cstddef>
@@ -13,28 +13,31 @@
 
 namespace millrace::nrt {
 
-// An input in memory that the execution also writes. The execution reads a copy, made when it runs.
+// An input whose memory overlaps that of an output. The execution reads a copy of it, which is made
+// when the execution starts to run.
 struct SharedInput {
   size_t binding = 0;  // the index of its first frame in Binding::inputs
   const std::byte* data = nullptr;
   size_t bytes = 0;
   size_t frame_bytes = 0;
-  memory::HostAccess access;  // to all frames
+  memory::HostAccess access;  // host access to all frames
 };
 
-// Immutable. All requests with the same model and unchanged sets share one.
+// Requests with the same model and unchanged sets share one binding (binding_cache.h).
 struct Binding {
   std::shared_ptr<Model> model;
-  std::vector<runtime::TensorBinding> inputs, outputs;  // frame after frame
+  // Frame f of input i is inputs[f * n + i], where the model has n inputs; likewise for outputs.
+  std::vector<runtime::TensorBinding> inputs, outputs;
   std::vector<SharedInput> shared_inputs;
-  std::vector<std::shared_ptr<const Storage>> storages;  // of all tensors
-  std::vector<std::shared_ptr<Tensor>> written;          // the output tensors
+  std::vector<std::shared_ptr<const Storage>> storages;  // keep the memory of all tensors
+  std::vector<std::shared_ptr<Tensor>> written;          // the tensors of the output set
 };
 
-// Every input of the model must be in its set; an output that is not in its set is discarded. Of a
-// tensor that is larger than the model's, which is logged, the first bytes are used.
-// kInvalidArgument names a tensor that is too small; kNotFound one that was freed.
-// May throw bad_alloc.
+// Binds the tensors of two sets to a model. The input set must have every input of the model. An
+// output that is missing from the output set is discarded. Of a tensor that is larger than its
+// input or output, only the first bytes are used, which is logged at INFO. kInvalidArgument names
+// an input that is missing, or a tensor that is too small; kNotFound names one that was freed. May
+// throw bad_alloc.
 Result<std::shared_ptr<const Binding>> bind(std::shared_ptr<Model> model, const TensorSet& inputs,
                                             const TensorSet& outputs);
 

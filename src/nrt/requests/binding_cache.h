@@ -1,9 +1,9 @@
-// BindingCache: the bindings that executions have used. The next execution with the same model and
-// unchanged sets finds its binding in a table, and takes one reference instead of one for each
-// tensor.
+// BindingCache: a hash table of the bindings that executions have used. An execution with the same
+// model and unchanged sets reuses its binding, which costs one reference count instead of a look-up
+// and a reference for each tensor.
 //
-// A cached binding keeps the memory of its tensors: a call that frees or replaces memory must call
-// clear().
+// A cached binding keeps the memory of its tensors alive, so a call that frees or replaces memory,
+// or that unloads a model, must call clear().
 //
 // Thread-safe.
 #pragma once
@@ -22,17 +22,18 @@ namespace millrace::nrt {
 
 class BindingCache {
  public:
-  // Like bind().
+  // Returns the cached binding, or else makes one as bind() does and stores it.
   Result<std::shared_ptr<const Binding>> get(Model& model, const TensorSet& inputs,
                                              const TensorSet& outputs);
-  // Removes all bindings. Requests that have not completed keep theirs.
+  // Removes all bindings. Requests in progress keep theirs.
   void clear() noexcept;
 
  private:
-  // The binding keeps its model, so that no other model gets the address; versions are unique.
+  // A key identifies its entry: the binding keeps its model alive, so no other model can get the
+  // same address, and versions of sets are unique.
   struct Key {
     const Model* model;
-    uint64_t inputs, outputs;  // versions
+    uint64_t inputs, outputs;  // TensorSet::version() of the two sets
     bool operator==(const Key&) const = default;
   };
   struct Hash {
@@ -40,14 +41,14 @@ class BindingCache {
   };
   using Bindings = std::unordered_map<Key, std::shared_ptr<const Binding>, Hash>;
 
-  // Threads that use different sets rarely need the same mutex.
+  // The table is sharded, so that threads which use different sets rarely contend for a mutex.
   struct alignas(64) Shard {
     std::mutex mutex;
     Bindings bindings;
   };
   static constexpr size_t kShards = 16;
-  // Per shard; then the shard is emptied. Programs that change a set before every execution leave
-  // bindings that are never used again.
+  // The capacity of a shard, which is emptied when it is full: programs that change a set before
+  // every execution leave bindings that are never used again.
   static constexpr size_t kMost = 64;
 
   std::array<Shard, kShards> shards_;

@@ -1,3 +1,5 @@
+// Checks of a collective's tensors, the copies that replace it with one rank, the free list of
+// collectives, and the task that runs one on a unit.
 #include "nrt/requests/collective.h"
 
 #include <fmt/format.h>
@@ -18,7 +20,7 @@ namespace {
 
 using Tensors = RankCollective::Tensors;
 
-// 0 for a value that is no type.
+// Returns the size of an element in bytes; 0 for a value that is not an element type.
 size_t element_bytes(nrt_dtype_t type) noexcept {
   switch (type) {
     case NRT_DTYPE_INT8:
@@ -49,7 +51,7 @@ size_t element_bytes(nrt_dtype_t type) noexcept {
 Status check_operation(const Operation& operation) {
   if (element_bytes(operation.type) == 0)
     return invalid_argument(
-        fmt::format("{} is no type of elements", static_cast<unsigned>(operation.type)));
+        fmt::format("{} is not an element type", static_cast<unsigned>(operation.type)));
   switch (operation.kind) {
     case NRT_CC_ALLGATHER:
       return {};
@@ -57,7 +59,7 @@ Status check_operation(const Operation& operation) {
     case NRT_CC_REDUCESCATTER:
       if (operation.reduction <= NRT_OP_MIN) return {};
       return invalid_argument(
-          fmt::format("{} does not reduce", static_cast<unsigned>(operation.reduction)));
+          fmt::format("{} is not a reduction", static_cast<unsigned>(operation.reduction)));
   }
   return invalid_argument(
       fmt::format("there is no collective {}", static_cast<unsigned>(operation.kind)));
@@ -77,15 +79,16 @@ Status find_tensors(const nrt_tensor_list_t& list, uint32_t core, nrt_dtype_t ty
           fmt::format("tensor \"{}\" is on core {}, but core {} takes part in the collective",
                       tensor->name(), tensor->core(), core));
     if (tensor->size() % element_bytes(type) != 0)
-      return invalid_argument(fmt::format("the {} bytes of tensor \"{}\" are no whole elements",
-                                          tensor->size(), tensor->name()));
+      return invalid_argument(
+          fmt::format("tensor \"{}\" has {} bytes, which is not a multiple of the element size",
+                      tensor->name(), tensor->size()));
     tensors.push_back(tensor);
   }
   return {};
 }
 
-// Copies the inputs, one after another, to the outputs, one after another. The two lists may be
-// divided into tensors differently.
+// Appends the copies from the concatenated inputs to the concatenated outputs. The two lists may be
+// divided into tensors differently: each copy ends where an input or an output ends.
 void add_copies(const Tensors& inputs, const Tensors& outputs, std::vector<Transfer>& copies) {
   size_t in = 0, out = 0, read = 0, written = 0;
   while (in < inputs.size() && out < outputs.size()) {
@@ -105,13 +108,17 @@ size_t total_bytes(const Tensors& tensors) {
                                [](const auto& tensor) { return tensor->size(); });
 }
 
-// If one side is a single tensor, the other may divide it; otherwise each input has its output.
+// Checks the sizes of a collective with one rank. The output list of an all-gather may divide a
+// single input, and the input list of a reduce-scatter a single output; otherwise input i and
+// output i have the same size.
 Status check_sizes(const Tensors& inputs, const Tensors& outputs, nrt_cc_op_type_t kind) {
   const bool cut = (kind == NRT_CC_ALLGATHER && inputs.size() == 1) ||
                    (kind == NRT_CC_REDUCESCATTER && outputs.size() == 1);
   if (!cut && inputs.size() != outputs.size())
-    return invalid_argument(fmt::format("{} inputs and {} outputs do not belong together",
-                                        inputs.size(), outputs.size()));
+    return invalid_argument(
+        fmt::format("{} inputs do not match {} outputs: one output per input "
+                    "is expected",
+                    inputs.size(), outputs.size()));
   if (cut && total_bytes(inputs) != total_bytes(outputs))
     return invalid_argument(
         fmt::format("the inputs of a collective of one rank have {} bytes, the outputs {}",
@@ -126,7 +133,7 @@ Status check_sizes(const Tensors& inputs, const Tensors& outputs, nrt_cc_op_type
 
 }  // namespace
 
-// The collectives of the process that may be used again. Thread-safe.
+// The free list of collectives of the process. Thread-safe.
 class Collective::Retired {
  public:
   static Retired& of_process() {
@@ -134,7 +141,7 @@ class Collective::Retired {
     return retired.get();
   }
 
-  // Null when there is none.
+  // Removes and returns one; null when the list is empty.
   std::shared_ptr<Collective> take() noexcept {
     const std::lock_guard lock(mutex_);
     if (first_ == nullptr) return nullptr;
@@ -144,7 +151,7 @@ class Collective::Retired {
   }
   void add(std::shared_ptr<Collective> collective) noexcept {
     const std::lock_guard lock(mutex_);
-    // Two threads may have scheduled it at the same time.
+    // It may be in the list already: two threads may have scheduled it at the same time.
     if (count_ == kMost || std::exchange(collective->is_retired_, true)) return;
     ++count_;
     collective->next_retired_ = std::move(first_);
@@ -211,8 +218,9 @@ Status CollectiveTask::run(queue::RunControl& control) noexcept {
   return status;
 }
 
-// The limit of a wait for other ranks is that of the communicator, which names the rank. To the
-// watchdog of the unit each look at the request is progress.
+// Stops a collective when the request is stopped. Each check also reports progress to the unit's
+// watchdog, so that a wait for other ranks is limited by the communicator's timeout instead, whose
+// message names the rank that is missing.
 class CollectiveTask::StopOfRequest final : public ranks::StopCheck {
  public:
   explicit StopOfRequest(queue::RunControl& control) noexcept : control_(control) {}
@@ -234,7 +242,8 @@ Status CollectiveTask::run_on_ranks(queue::RunControl& control, trace::RunScope&
   rank_failure_ = status.code();
   if (status.ok()) return status;
   if (status.code() == StatusCode::kCancelled) return control.stop_status();
-  // Without the other ranks no later request of the unit can succeed.
+  // kDeviceFailed degrades the unit: without the other ranks none of its later requests can
+  // succeed.
   return {StatusCode::kDeviceFailed, status.message()};
 }
 

@@ -1,8 +1,9 @@
-// Collective: an operation between ranks, prepared once and scheduled later; CollectiveTask runs
-// it. With one rank each operation is a copy of its inputs to its outputs.
+// Collective: an all-gather, all-reduce or reduce-scatter that a program has prepared
+// (nrta_cc_prepare) and schedules later (nrta_cc_schedule). CollectiveTask runs it. With one rank,
+// each of these operations copies its inputs to its outputs.
 //
-// A program prepares one for every request. Those that have run are used again, with the memory
-// that they have, so that preparing allocates nothing after a while.
+// A program prepares a new object for every request. Objects that have run are kept in a free list
+// and reused with their allocated vectors, so that in the steady state preparing allocates nothing.
 #pragma once
 
 #include <memory>
@@ -23,16 +24,19 @@ namespace millrace::nrt {
 
 class Collective {
  public:
-  // Checks tensors and types. `group` is null for one rank. kInvalidArgument says what is wrong.
+  // Checks the tensors and the operation, and returns a collective that keeps the memory of the
+  // tensors. `group` is null for one rank. kInvalidArgument describes what is wrong; kUnsupported
+  // for a reduction that is not supported between ranks.
   static Result<std::shared_ptr<Collective>> prepare(const nrt_cc_comm_t& comm,
                                                      const nrt_tensor_list_t& inputs,
                                                      const nrt_tensor_list_t& outputs,
                                                      const Operation& operation,
                                                      std::shared_ptr<RankGroup> group);
 
-  // Gives up its group and its tensors. Nobody runs it or will.
+  // Releases the group and the tensors, and puts the object in the free list. Requirement: it does
+  // not run and will not be scheduled again.
   static void retire(std::shared_ptr<Collective> collective) noexcept;
-  // Releases the memory of those that might be used again.
+  // Deletes the objects of the free list.
   static void drop_retired() noexcept;
 
   Collective() = default;
@@ -40,7 +44,7 @@ class Collective {
   Collective& operator=(const Collective&) = delete;
 
   uint32_t core() const noexcept { return core_; }
-  // The copies of a collective with one rank.
+  // The copies of a collective with one rank; empty with several.
   const std::vector<Transfer>& copies() const noexcept { return copies_; }
   // The collective with several ranks; null if there is one.
   RankCollective* ranked() noexcept { return ranked_.prepared() ? &ranked_ : nullptr; }
@@ -53,10 +57,10 @@ class Collective {
               std::shared_ptr<RankGroup> group);
 
   uint32_t core_ = 0;
-  RankCollective::Tensors from_, to_;  // empty, once the others hold what is needed of them
+  RankCollective::Tensors from_, to_;  // only used during prepare()
   std::vector<Transfer> copies_;
   RankCollective ranked_;
-  // True if it is in the list of collectives that may be used again; and the next one there.
+  // True if the object is in the free list, and the next object there.
   bool is_retired_ = false;
   std::shared_ptr<Collective> next_retired_;
 };
@@ -83,7 +87,7 @@ class CollectiveTask final : public RequestTask {
 
   const std::shared_ptr<device::Device> device_;
   const uint32_t queue_;
-  StatusCode rank_failure_ = StatusCode::kOk;  // of the request that runs
+  StatusCode rank_failure_ = StatusCode::kOk;  // the failure between ranks in the current request
   std::shared_ptr<Collective> collective_;
 };
 

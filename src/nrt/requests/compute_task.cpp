@@ -1,3 +1,5 @@
+// Runs an execution by the model's executor, with its time limit, the copies of inputs that overlap
+// outputs, and the check for NaNs.
 #include "nrt/requests/compute_task.h"
 
 #include <cstring>
@@ -17,7 +19,7 @@
 namespace millrace::nrt {
 namespace {
 
-// Asks the request to stop at the first piece of work that begins too late.
+// Requests the stop of a request whose time limit has passed, at the next step that it begins.
 class TimeLimit final : public queue::ProgressObserver {
  public:
   TimeLimit(queue::RunControl& control, std::chrono::nanoseconds limit)
@@ -31,7 +33,7 @@ class TimeLimit final : public queue::ProgressObserver {
   void on_progress(const queue::RunControl&) noexcept override {
     const Deadline now = std::chrono::steady_clock::now();
     if (passed_ || now < end_) return;
-    // The time in which the process was stopped does not count.
+    // Time in which the process did not run (SIGSTOP, a debugger, no processor) does not count.
     if (now - (queue::Monitor::late_wakes().total(now) - stopped_before_) < end_) return;
     passed_ = true;
     control_.request_stop(control_.sequence());
@@ -67,7 +69,7 @@ Status ComputeTask::run_in_time(queue::RunControl& control) noexcept {
   const Model& model = *binding_->model;
   TimeLimit limit(control, time_limit_);
   ran_.store(true, std::memory_order_relaxed);
-  BoundaryConversions conversions;  // this API has no place to report them
+  BoundaryConversions conversions;  // not used: this API does not report conversions
   Status status = runtime::run_job(*model.executor(), {model.frames(), inputs(), binding_->outputs},
                                    sync_, control, conversions);
   if (!status.ok() && limit.passed())
@@ -85,12 +87,12 @@ Status ComputeTask::copy_shared_inputs() noexcept {
     bytes += align_up(input.bytes, memory::kHeapAlignment);
   try {
     if (scratch_->size() < bytes + memory::kHeapAlignment) {
-      scratch_->clear();  // not to be copied
+      scratch_->clear();  // resize() would otherwise copy the old contents
       scratch_->resize(bytes + memory::kHeapAlignment);
     }
     inputs_ = binding_->inputs;
   } catch (const std::bad_alloc&) {
-    return {StatusCode::kOutOfMemory, "no memory for the inputs that are also outputs"};
+    return {StatusCode::kOutOfMemory, "no memory to copy the inputs that overlap outputs"};
   }
   const Model& model = *binding_->model;
   std::byte* at = scratch_->data() +
@@ -124,7 +126,8 @@ void ComputeTask::on_status_written(const queue::Completion& completion) noexcep
   for (const std::shared_ptr<Tensor>& tensor : binding_->written) tensor->completions().add();
 }
 
-// Returns a code where a collective of the model, or an earlier request of this rank, has failed.
+// Translates failures of the model's collectives, and of requests after such a failure, to the
+// codes of this API.
 std::optional<NRT_STATUS> ComputeTask::own_code(const Status& status) const noexcept {
   const ranks::Communicator* const communicator = binding_->model->communicator();
   if (communicator == nullptr) return std::nullopt;

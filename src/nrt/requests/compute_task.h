@@ -1,4 +1,5 @@
-// ComputeTask: one execution of a model.
+// ComputeTask: the request that executes a model. A unit owns its tasks and reuses them; fill()
+// prepares one for the next request.
 #pragma once
 
 #include <atomic>
@@ -20,12 +21,12 @@ namespace millrace::nrt {
 
 class ComputeTask final : public RequestTask {
  public:
-  // A request that runs longer than `time_limit` ends with kHung at its next operator; one that
-  // does not come to an operator is given up by the watchdog.
-  // With `nan_check`, one whose outputs have a NaN has failed. For throughput it keeps to its lane.
+  // A request that runs longer than `time_limit` ends with kHung at its next operator. One that
+  // does not reach its next operator is given up by the watchdog. With `nan_check`, an execution
+  // whose outputs contain a NaN fails. In the mode kThroughput an execution uses no helper lanes.
   //
-  // All tasks of a unit have one `scratch`, since one of them runs at a time: it is as large as the
-  // inputs that the largest execution has copied (SharedInput).
+  // `scratch` holds the copies of shared inputs (SharedInput) and grows to the largest size needed.
+  // All tasks of a unit share it, since a unit runs one request at a time.
   ComputeTask(UnitContext unit, std::chrono::nanoseconds time_limit, bool nan_check,
               runtime::JobMode mode, std::shared_ptr<std::vector<std::byte>> scratch)
       : RequestTask(std::move(unit)),
@@ -50,8 +51,9 @@ class ComputeTask final : public RequestTask {
   const bool nan_check_;
   const runtime::JobMode mode_;
   std::shared_ptr<const Binding> binding_;
-  std::atomic<bool> ran_{false};  // the job was handed to the program
-  // If there are shared inputs: their copies, and all inputs with the copies in their place.
+  std::atomic<bool> ran_{false};  // the job was passed to the executor
+  // Used if there are shared inputs: the memory of their copies, and the inputs with the copies in
+  // place of the originals.
   const std::shared_ptr<std::vector<std::byte>> scratch_;
   std::vector<runtime::TensorBinding> inputs_;
   const runtime::JobSync sync_;

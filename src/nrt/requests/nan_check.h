@@ -1,4 +1,4 @@
-// The check for a NaN in the outputs of an execution (MILLRACE_NRT_NAN_CHECK).
+// The check for NaNs in the outputs of an execution (MILLRACE_NRT_NAN_CHECK).
 #pragma once
 
 #include "base/status.h"
@@ -6,7 +6,8 @@
 
 namespace millrace::nrt {
 
-// kCorruptData names the output and the element of the first NaN. Integers have none.
+// Returns kCorruptData for the first NaN; the message names the output, the frame and the element.
+// Outputs of integer types always pass.
 Status check_for_nan(const Binding& binding);
 
 }  // namespace millrace::nrt

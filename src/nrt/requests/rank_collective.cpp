@@ -1,3 +1,5 @@
+// Translates the collectives of the API to those of ranks::Communicator: element types, reductions,
+// and the two ways in which lists of tensors describe the blocks of the ranks.
 #include "nrt/requests/rank_collective.h"
 
 #include <fmt/format.h>
@@ -48,7 +50,7 @@ Result<ranks::Element> element_of(nrt_dtype_t type) {
     case NRT_DTYPE_UNKNOWN:
       break;
   }
-  return invalid_argument(fmt::format("{} is no type of elements", static_cast<unsigned>(type)));
+  return invalid_argument(fmt::format("{} is not an element type", static_cast<unsigned>(type)));
 }
 
 Result<ranks::Reduction> reduction_of(nrt_op_type_t operation) {
@@ -61,13 +63,14 @@ Result<ranks::Reduction> reduction_of(nrt_op_type_t operation) {
       return ranks::Reduction::kMin;
     default:
       return unsupported(
-          fmt::format("ranks do not reduce with operation {}: sum, maximum and "
-                      "minimum are there",
+          fmt::format("reductions between ranks are sum, maximum and minimum, not "
+                      "operation {}",
                       static_cast<unsigned>(operation)));
   }
 }
 
-// Calls `body` inside of the access to all of `memories`.
+// Calls `body` while host access to all of `memories` is held. Recursive: takes the access to the
+// first memory that needs one, and calls itself for the rest.
 template <class Memory>
 Status with_access_to(std::span<const Memory> memories, memory::Access access,
                       const std::function<Status()>& body) {
@@ -93,18 +96,16 @@ bool RankCollective::is_divided() const noexcept {
 Status RankCollective::check_sizes() const {
   const uint32_t ranks = group_->size();
   if (!is_divided() && inputs_.size() != outputs_.size())
-    return invalid_argument(
-        fmt::format("{} inputs and {} outputs do not belong together on {} ranks", inputs_.size(),
-                    outputs_.size(), ranks));
+    return invalid_argument(fmt::format("{} inputs do not match {} outputs on {} ranks",
+                                        inputs_.size(), outputs_.size(), ranks));
   const size_t parts_in = !is_divided() && kind_ == NRT_CC_REDUCESCATTER ? ranks : 1;
   const size_t parts_out = !is_divided() && kind_ == NRT_CC_ALLGATHER ? ranks : 1;
   for (size_t i = 0; i < std::max(inputs_.size(), outputs_.size()); ++i) {
     const size_t in = inputs_[std::min(i, inputs_.size() - 1)].bytes.size();
     const size_t out = outputs_[std::min(i, outputs_.size() - 1)].bytes.size();
     if (in * parts_out != out * parts_in)
-      return invalid_argument(
-          fmt::format("an input of {} bytes and an output of {} do not belong together on {} ranks",
-                      in, out, ranks));
+      return invalid_argument(fmt::format(
+          "an input of {} bytes does not match an output of {} bytes on {} ranks", in, out, ranks));
   }
   return {};
 }
@@ -145,7 +146,7 @@ Status RankCollective::run(uint32_t queue, ranks::StopCheck& stop) {
   const auto run = [&] { return run_on(*channel, stop); };
   const auto run_with_outputs = [&] {
     return with_access_to(std::span<const Memory>(outputs_), memory::Access::kWrite,
-                          std::ref(run));  // a reference: the closure itself would be allocated
+                          std::ref(run));  // a copy of the closure in std::function may allocate
   };
   return with_access_to(std::span<const Memory>(inputs_), memory::Access::kRead,
                         std::ref(run_with_outputs));

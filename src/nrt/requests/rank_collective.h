@@ -1,6 +1,6 @@
-// RankCollective: a collective of several ranks, as its context holds it: checked when it is
-// prepared, ready to run. It is used again for a later one, so that a program which prepares one
-// after another allocates nothing. For one thread at a time.
+// RankCollective: the part of a Collective that needs several ranks: tensors, sizes and types are
+// checked by prepare(), and run() executes it on a communicator. The object is reused with its
+// allocated vectors for later collectives. Not thread-safe.
 #pragma once
 
 #include <memory>
@@ -23,30 +23,34 @@ class RankCollective {
  public:
   using Tensors = std::vector<std::shared_ptr<Tensor>>;
 
-  // Becomes that collective. Each input has its output: of the same size; for an all-gather the
-  // output has the size of the inputs of all ranks, for a reduce-scatter the input that of all
-  // outputs. Or one side is one tensor, and the other a list with one for each rank, all of its
-  // size. kInvalidArgument for other lists, kUnsupported for a reduction of which ranks have no
-  // use.
+  // Prepares a collective on `group`. With R ranks, there are two valid combinations of tensors:
+  //   - Input i belongs to output i. An all-reduce needs equal sizes. The output of an all-gather
+  //     has R times the size of its input, and the input of a reduce-scatter R times the size of
+  //     its output.
+  //   - An all-gather has one input and R outputs, or a reduce-scatter R inputs and one output, all
+  //     of the same size.
+  // kInvalidArgument for other lists or an unknown element type, kUnsupported for a reduction other
+  // than sum, maximum and minimum.
   Status prepare(std::shared_ptr<RankGroup> group, const Tensors& inputs, const Tensors& outputs,
                  const Operation& operation);
-  // Gives up the group and the tensors.
+  // Releases the group and the tensors, and keeps the vectors.
   void clear() noexcept;
   bool prepared() const noexcept { return group_ != nullptr; }
 
-  // Runs through the channel of that queue. Blocks until the other ranks have come.
+  // Runs the collective on the group's channel for `queue`. Blocks until the other ranks have taken
+  // part, `stop` requests a stop, or the communicator's timeout has passed.
   Status run(uint32_t queue, ranks::StopCheck& stop);
-  size_t bytes() const noexcept;  // of the inputs
+  size_t bytes() const noexcept;  // the size of all inputs
 
  private:
-  // The memory of a tensor, which is kept alive by the request.
+  // The memory of a tensor, and the reference that keeps it alive.
   struct Memory {
     std::shared_ptr<const Storage> storage;
     std::span<std::byte> bytes;
   };
 
   Status check_sizes() const;
-  // One side is a list with a tensor for each rank.
+  // True for the second combination of prepare(): one side is a list with one tensor per rank.
   bool is_divided() const noexcept;
   Status run_on(ranks::Communicator& channel, ranks::StopCheck& stop);
   Status run_pair(ranks::Communicator& channel, size_t index, const ranks::Limit& limit);
@@ -57,7 +61,7 @@ class RankCollective {
   ranks::Element element_ = ranks::Element::kUint8;
   ranks::Reduction reduction_ = ranks::Reduction::kSum;
   std::vector<Memory> inputs_, outputs_;
-  std::vector<std::byte*> blocks_;  // of the side that is a list
+  std::vector<std::byte*> blocks_;  // addresses of the outputs (all-gather) or else the inputs
 };
 
 }  // namespace millrace::nrt

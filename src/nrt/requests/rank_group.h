@@ -1,5 +1,5 @@
-// RankGroup: some of the ranks of the program, and their channels: one for each queue of
-// collectives, so that queues do not wait for each other. Thread-safe.
+// RankGroup: a group of ranks of the program, with one channel (an independent communicator) for
+// each queue of collectives, so that queues do not wait for each other. Thread-safe.
 #pragma once
 
 #include <array>
@@ -21,7 +21,8 @@ class RankGroup {
       : world_(std::move(world)), members_(std::move(members)) {}
 
   uint32_t size() const noexcept { return static_cast<uint32_t>(members_.size()); }
-  // Made at the first use. Fails as ranks::Communicator::group.
+  // Returns the communicator for a queue, which is created at the first use. Fails as
+  // ranks::Communicator::group.
   Result<std::shared_ptr<ranks::Communicator>> channel(uint32_t queue) {
     const std::lock_guard lock(mutex_);
     std::shared_ptr<ranks::Communicator>& channel = channels_[queue];

@@ -1,6 +1,7 @@
-// Releases: counts the completed requests of a unit that still hold references to what they worked
-// on. A completion is published before the request drops its references, so memory that the program
-// frees after a completion may be in use for a moment longer.
+// Releases: counts the completed requests of a unit that have not yet dropped their references to
+// memory. A completion is published before the references are dropped, so memory that the program
+// frees after a completion may stay allocated for a moment. Calls whose results depend on that
+// memory wait until the count is zero. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -10,7 +11,7 @@ namespace millrace::nrt {
 
 class Releases {
  public:
-  // begin() before the completion is published, end() once the references are dropped.
+  // Call begin() before the completion is published, and end() after the references are dropped.
   void begin() noexcept { pending_.fetch_add(1, std::memory_order_relaxed); }
   void end() noexcept { pending_.fetch_sub(1, std::memory_order_release); }
 

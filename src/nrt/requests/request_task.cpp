@@ -8,8 +8,8 @@
 namespace millrace::nrt {
 namespace {
 
-// Whether the failure is the request's own, and not a consequence of an earlier failure on its unit
-// or of nrt_close.
+// True if the request itself failed. False for consequences of an earlier failure of the unit or of
+// nrt_close, which are not logged for each request.
 bool is_cause(const Status& status) noexcept {
   return !status.ok() && status.code() != StatusCode::kUnitDegraded &&
          status.code() != StatusCode::kCancelled;
@@ -51,7 +51,7 @@ NRT_STATUS RequestTask::code_of(const Status& status) const noexcept {
     case StatusCode::kDeviceFailed:
     case StatusCode::kInternal:
       return unit_.fault_status.value_or(to_nrt_status(status.code()));
-    case StatusCode::kInvalidArgument:  // the arguments were checked: an index inside the model
+    case StatusCode::kInvalidArgument:  // not an argument of the call: an index within the model
       return NRT_EXEC_OOB;
     case StatusCode::kCorruptData:
       return NRT_EXEC_COMPLETED_WITH_NUM_ERR;

@@ -1,4 +1,5 @@
-// RequestTask: the base of all requests of the face. It delivers their status.
+// RequestTask: the base class of all requests of the NRT API. It translates the status of a request
+// and stores it where the program expects it, logs failures, and releases references afterwards.
 #pragma once
 
 #include <memory>
@@ -15,17 +16,17 @@
 
 namespace millrace::nrt {
 
-// The receiver of a request's status: a variable of the caller's, which must exist until the
-// request completes, or a tracker, which gets failures only, or neither.
+// The destination of a request's status: a variable of the caller, which must exist until the
+// request completes, or an error tracker, which records failures only, or neither.
 struct StatusTarget {
   NRT_STATUS* ret = nullptr;
   std::shared_ptr<ErrorTracker> tracker;
 };
 
-// The context that the requests of a unit share.
+// The data that all requests of a unit share.
 struct UnitContext {
   uint16_t number = 0;
-  std::optional<NRT_STATUS> fault_status;  // for a failure of the device, instead of NRT_HW_ERROR
+  std::optional<NRT_STATUS> fault_status;  // status of device failures instead of NRT_HW_ERROR
   std::shared_ptr<Releases> releases;
 };
 
@@ -37,22 +38,22 @@ class RequestTask : public queue::Task {
   void release() noexcept final;
 
  protected:
-  // For `fill` of a subclass, when the request is scheduled.
+  // Sets the destination of the status. Called by fill() of the derived classes.
   void report_to(StatusTarget target) noexcept {
     target_ = std::move(target);
     scheduled_ns_ = trace::listening() ? now_ns() : 0;
   }
   nrta_seq_t outward(queue::SequenceId id) const noexcept { return outward_id(unit_.number, id); }
-  // The same as trace::Span::scheduled_ns.
+  // The value for trace::Span::scheduled_ns.
   int64_t scheduled_ns() const noexcept { return scheduled_ns_; }
-  // The status that the caller gets.
+  // Translates a status to the one that the caller gets.
   NRT_STATUS code_of(const Status& status) const noexcept;
 
  private:
-  // The status has been written, and the sequence is about to be published.
+  // Called after the status has been written and before the sequence is published.
   virtual void on_status_written(const queue::Completion&) noexcept {}
   virtual void drop_references() noexcept = 0;
-  // The status of a failure that means something else here than in other requests.
+  // Overrides the translation of a failure; nullopt for the usual one.
   virtual std::optional<NRT_STATUS> own_code(const Status&) const noexcept { return std::nullopt; }
   void log_failure(const queue::Completion& completion, NRT_STATUS code) const noexcept;
 

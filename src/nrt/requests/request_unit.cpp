@@ -21,8 +21,9 @@ void RequestUnit::await_releases() const noexcept {
     std::this_thread::yield();
 }
 
-// All handles of a request are duplicates of one event fd, which is never read. It is registered in
-// a slot of its own, so that the program may still register an event fd for the same request.
+// All handles of a request are duplicates of one event fd, which is never read and so stays
+// readable. It occupies its own registration slot, so that the program may register an event fd for
+// the same request as well.
 Result<int> RequestUnit::completion_handle(nrta_seq_t sequence) {
   const std::lock_guard lock(mutex_);
   forget_completed();
@@ -38,7 +39,7 @@ Result<int> RequestUnit::completion_handle(nrta_seq_t sequence) {
   return handle;
 }
 
-// The handles that were given out stay readable without ours.
+// Closes the event fds of completed requests. Their duplicates in the program stay readable.
 void RequestUnit::forget_completed() {
   std::erase_if(handles_,
                 [&](const auto& entry) { return unit_->is_completed(inward(entry.first)); });

@@ -1,5 +1,6 @@
-// RequestUnit: a unit of the queue with the sequence ids and event fds that this face gives out for
-// it.
+// RequestUnit: a queue::Unit together with the sequence ids and event file descriptors that the NRT
+// API returns for its requests. "Outward" ids are those that programs see, "inward" ids those of
+// the core. Thread-safe.
 #pragma once
 
 #include <map>
@@ -27,27 +28,27 @@ class RequestUnit {
     return queue::sequence_of(unit_->id(), queue::counter_of(sequence));
   }
   nrta_seq_t last_completed() const noexcept { return outward(unit_->last_completed()); }
-  // Whether a request with that id was accepted.
+  // True if a request with that id was accepted.
   bool issued(nrta_seq_t sequence) const noexcept {
     const uint64_t counter = queue::counter_of(sequence);
     return counter != 0 && counter <= queue::counter_of(unit_->last_submitted());
   }
 
-  // Like Units::await_releases. Does not wait for a request that hung, which keeps its references.
+  // Blocks as Units::await_releases, but not for a request that hung, which keeps its references.
   void await_releases() const noexcept;
 
-  // A new descriptor that is readable once the request has completed, for programs of SDK 2.28; the
-  // caller closes it. kIoError when the process has no descriptor left.
+  // Returns a new descriptor that becomes readable when the request completes, for programs of SDK
+  // 2.28. The caller closes it. kIoError when the process has no descriptor left.
   Result<int> completion_handle(nrta_seq_t sequence);
 
  private:
   void forget_completed();
 
-  const uint16_t number_;  // in the ids that programs see
+  const uint16_t number_;  // the unit's number in outward ids
   const std::unique_ptr<queue::Unit> unit_;
   const std::shared_ptr<const Releases> releases_;
   std::mutex mutex_;
-  std::map<nrta_seq_t, UniqueFd> handles_;  // event fds of requests that were asked for one
+  std::map<nrta_seq_t, UniqueFd> handles_;  // event fds of requests that have not completed
 };
 
 }  // namespace millrace::nrt

@@ -1,4 +1,4 @@
-// TransferTask: a read, a write or a copy, by the device's data mover.
+// TransferTask: the request that reads, writes or copies a tensor by the device's data mover.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,14 @@
 
 namespace millrace::nrt {
 
-// A buffer of the host is borrowed from the caller until the request has completed, and is read or
-// written only while it runs. The storage of a tensor is kept.
+// A transfer between two tensors, or between a tensor and a host buffer. The host buffer is
+// borrowed from the caller until the request has completed, and is accessed only while the request
+// runs. The request keeps the storage of tensors alive.
 struct Transfer {
   void* to = nullptr;
   const void* from = nullptr;
   size_t bytes = 0;
-  std::shared_ptr<const Storage> target, source;  // null for a buffer of the host
+  std::shared_ptr<const Storage> target, source;  // null for a host buffer
 };
 
 class TransferTask final : public RequestTask {

@@ -1,3 +1,6 @@
+// The transfer of messages over the socket: a head with the size, then the bytes, without copies.
+// Sends combine head and body in one call (sendmsg); a receive checks the head before it takes any
+// bytes of the body.
 #include "nrt/sendrecv/communicator.h"
 
 #include <fmt/format.h>
@@ -16,14 +19,16 @@
 namespace millrace::nrt::sendrecv {
 namespace {
 
-// After so many bytes the other connections have their turn.
+// The number of bytes that one connection may move before the thread serves the others.
 constexpr size_t kTurn = size_t{4} << 20;
 
 void set_option(int fd, int level, int option, int value) noexcept {
-  ::setsockopt(fd, level, option, &value, sizeof value);  // without it the connection works, too
+  ::setsockopt(fd, level, option, &value, sizeof value);  // failure is harmless
 }
 
-// A peer whose host is gone does not say so: the system asks after 10 s, and again twice.
+// Disables Nagle's algorithm and enables TCP keep-alive, since a host that disappears closes no
+// connection: the first probe follows after 10 s, and after two unanswered ones, 5 s apart, the
+// connection fails.
 void set_up(int fd) noexcept {
   set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
   set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
@@ -32,14 +37,14 @@ void set_up(int fd) noexcept {
   set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, 2);
 }
 
-// How many bytes a call moved; 0 where it would have waited.
+// Translates the result of send or recv to a number of bytes, which is 0 if the call would block.
 Result<size_t> moved(ssize_t result) noexcept {
   if (result >= 0) return static_cast<size_t>(result);
   if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) return size_t{0};
   return io_error("the connection", errno);
 }
 
-// The same of a receive, where 0 bytes mean that the peer will send no more.
+// Translates the result of recv, where 0 bytes mean that the peer has closed the connection.
 Result<size_t> received(ssize_t result) noexcept {
   if (result != 0) return moved(result);
   return Status(StatusCode::kIoError, "the peer has closed the connection");
@@ -193,7 +198,7 @@ Result<size_t> Communicator::receive_head(Request& request) {
   head_bytes_ += *taken;
   if (head_bytes_ < sizeof head_) return taken;
   if (head_.magic != MessageHead::kMagic)
-    return Status(StatusCode::kIoError, "what the peer sends is no tensor");
+    return Status(StatusCode::kIoError, "the peer sent a malformed message header");
   if (head_.bytes > request.bytes)
     return Status(StatusCode::kIoError,
                   fmt::format("the peer sends {} bytes, but the receive has room for {}",

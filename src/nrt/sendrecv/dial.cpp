@@ -10,7 +10,7 @@
 namespace millrace::nrt::sendrecv {
 namespace {
 
-constexpr int64_t kPause = 50'000'000;  // ns between two attempts
+constexpr int64_t kPause = 50'000'000;  // nanoseconds between two attempts
 
 bool would_wait() noexcept {
   return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
@@ -39,8 +39,8 @@ void Dial::start(int64_t now_ns, Poller& poller) {
   watch(Interest::kWritable, poller);
 }
 
-// True once the greeting is on its way. A send on a socket that is not connected yet would wait;
-// one on a socket that could not be connected has the reason.
+// Sends the greeting; true once that has succeeded. While the socket is connecting, send() fails
+// with EAGAIN; if the connection has failed, send() reports why.
 bool Dial::greet(int64_t now_ns, Poller& poller) {
   const ssize_t sent =
       ::send(socket_.get(), &greeting_, sizeof greeting_, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -53,26 +53,26 @@ bool Dial::greet(int64_t now_ns, Poller& poller) {
   return false;
 }
 
-// True once the whole answer has arrived.
+// Receives the answer; true once it is complete and correct.
 bool Dial::hear(int64_t now_ns, Poller& poller) {
   const ssize_t got = ::recv(socket_.get(), reinterpret_cast<std::byte*>(&answer_) + answer_bytes_,
                              sizeof answer_ - answer_bytes_, MSG_DONTWAIT);
   if (got > 0) answer_bytes_ += static_cast<size_t>(got);
   if (got == 0) {
-    give_up(now_ns, poller, "it does not wait for a connection from here");
+    give_up(now_ns, poller, "the peer does not expect a connection from this core");
   } else if (got < 0 && !would_wait()) {
-    give_up(now_ns, poller, io_error("its answer", errno).message());
+    give_up(now_ns, poller, io_error("receiving the answer", errno).message());
   } else if (answer_bytes_ == sizeof answer_) {
     if (answer_ == answer_to(greeting_)) return true;
     give_up(now_ns, poller,
-            "what answers at its port is another program, or another version of this one");
+            "the port is used by another program, or by another version of Millrace");
   }
   return false;
 }
 
 void Dial::watch(Interest now, Poller& poller) {
   [[maybe_unused]] const Status watched =
-      poller.watch(socket_.get(), interest_, now);  // the next attempt comes after a while anyway
+      poller.watch(socket_.get(), interest_, now);  // on failure, step() is called periodically
   interest_ = now;
 }
 

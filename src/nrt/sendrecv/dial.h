@@ -1,6 +1,6 @@
-// Dial: the sender's attempts to reach the receiver, until one is answered. A receiver that does
-// not wait yet closes the connection or has no socket: then there is another attempt after a while.
-// For one thread at a time.
+// Dial: a sender's attempts to connect to its receiver, repeated until one is answered. A receiver
+// that is not ready yet closes the connection or has no listening socket, and the next attempt
+// follows after 50 ms. Non-blocking; not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -17,14 +17,14 @@ class Dial {
  public:
   explicit Dial(const Route& route) noexcept : peer_(route.peer), greeting_(route.greeting()) {}
 
-  // Does what can be done now, and has the poller wait for what comes next. Returns the connected
-  // socket, which the poller no longer waits for, once the receiver has answered, and none until
-  // then. May throw bad_alloc.
+  // Continues the attempt as far as possible without blocking, and lets the poller watch for the
+  // next event. Returns the connected socket once the receiver has answered, and an empty one until
+  // then. The poller does not watch the socket that is returned. May throw bad_alloc.
   UniqueFd step(int64_t now_ns, Poller& poller);
 
-  // Ends the attempt that is under way.
+  // Ends the current attempt and closes its socket.
   void stop(Poller& poller);
-  // Why the last attempt failed.
+  // Returns why the last attempt failed.
   const std::string& reason() const noexcept { return reason_; }
 
  private:
@@ -36,13 +36,13 @@ class Dial {
 
   const SocketAddress peer_;
   const Greeting greeting_;
-  UniqueFd socket_;  // none between attempts
+  UniqueFd socket_;  // empty between attempts
   Interest interest_ = Interest::kNothing;
   bool greeted_ = false;
   Greeting answer_;
-  size_t answer_bytes_ = 0;  // that have arrived
+  size_t answer_bytes_ = 0;  // number of bytes of the answer that have arrived
   int64_t next_try_ns_ = 0;
-  std::string reason_ = "it has not answered";
+  std::string reason_ = "the peer has not answered";
 };
 
 }  // namespace millrace::nrt::sendrecv

@@ -15,20 +15,20 @@ namespace millrace::nrt::sendrecv {
 namespace {
 
 constexpr int kBacklog = 512;
-constexpr int kMostAtOnce = 64;
-constexpr size_t kMostArrivals = 32;
-// A sender greets as soon as it is connected.
-constexpr int64_t kPatience = 5'000'000'000;  // ns
+constexpr int kMostAtOnce = 64;       // connections accepted in one step
+constexpr size_t kMostArrivals = 32;  // connections without a complete greeting
+// Nanoseconds in which the greeting must arrive. Senders send it as soon as they are connected.
+constexpr int64_t kPatience = 5'000'000'000;
 
 uint16_t port_of(const SocketAddress& address) noexcept {
   const auto* const common = reinterpret_cast<const sockaddr_in*>(address.get());
-  return ntohs(common->sin_port);  // at the same place in sockaddr_in6
+  return ntohs(common->sin_port);  // at the same offset in sockaddr_in6
 }
 
 }  // namespace
 
-// Logs the first refusal, the second, the fourth and so on, so that peers that connect again and
-// again do not fill the log.
+// Logs the first, second, fourth, eighth refusal and so on, so that hosts which connect repeatedly
+// cannot fill the log.
 void Doorway::note_refusal(const SocketAddress& host, std::string_view why) {
   if (std::has_single_bit(++refusals_))
     log_format(LogLevel::kWarning, "nrt",
@@ -44,13 +44,13 @@ Result<Doorway> Doorway::open(const SocketAddress& address) {
       ::bind(socket.get(), address.get(), address.size()) != 0 ||
       ::listen(socket.get(), kBacklog) != 0)
     return Status(StatusCode::kIoError,
-                  fmt::format("port {} of {} cannot be listened at ({}); "
-                              "MILLRACE_NRT_SENDRECV_PORT chooses others",
+                  fmt::format("cannot listen at port {} of {} ({}); "
+                              "MILLRACE_NRT_SENDRECV_PORT selects other ports",
                               port_of(address), address.ip(), io_error("bind", errno).message()));
   return Doorway(address, std::move(socket));
 }
 
-// If the poller refuses, the next call tries again.
+// If the poller reports an error, interest_ stays as it is and the next call tries again.
 void Doorway::listen(bool now, Poller& poller) noexcept {
   const Interest wanted = now ? Interest::kReadable : Interest::kNothing;
   if (poller.watch(socket_.get(), interest_, wanted).ok()) interest_ = wanted;
@@ -63,7 +63,7 @@ void Doorway::step(int64_t now_ns, Poller& poller, Expectations& expectations) {
     leave(arrival, poller);
     if (arrival.bytes < sizeof arrival.greeting ||
         !expectations.admit(arrival.host, arrival.greeting, arrival.socket))
-      note_refusal(arrival.host, "it is no sender that a core here waits for");
+      note_refusal(arrival.host, "no communicator expects this sender");
     return true;
   });
 }
@@ -85,13 +85,14 @@ void Doorway::take_in(int64_t now_ns, Poller& poller, const Expectations& expect
     UniqueFd socket = own_descriptor(::accept4(socket_.get(), reinterpret_cast<sockaddr*>(&from),
                                                &size, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!socket) {
-      // Out of descriptors, say: not to be told again and again until the service asks again.
+      // The backlog stays readable if, for instance, the process has no descriptors left. Without
+      // this, the poller would report that continuously, until the service's next step.
       if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) listen(false, poller);
       return;
     }
     const SocketAddress host(from, size);
     if (!expectations.expects(host)) {
-      note_refusal(host, "nothing waits for that host");
+      note_refusal(host, "no communicator expects this host");
       continue;
     }
     if (arrivals_.size() == kMostArrivals) {

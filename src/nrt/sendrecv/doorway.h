@@ -1,6 +1,7 @@
-// Doorway: where senders arrive at one core, at one address of this host. It listens only while a
-// communicator waits for its sender, refuses connections from hosts that none waits for, and keeps
-// few bytes and few strangers for a short time. For one thread at a time.
+// Doorway: the listening socket at which senders connect to one core, at one address of this host.
+// It limits what unknown hosts can do: it listens only while a communicator waits for its sender,
+// closes connections from hosts that none expects, and keeps at most 32 connections that have not
+// sent their greeting (16 bytes), for five seconds each. Non-blocking; not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -17,27 +18,29 @@
 
 namespace millrace::nrt::sendrecv {
 
-// The service's knowledge of the connections that are waited for.
+// The connections that the communicators of a core expect; implemented by the service.
 class Expectations {
  public:
   virtual ~Expectations() = default;
+  // True if a communicator expects a connection from the host.
   virtual bool expects(const SocketAddress& host) const = 0;
-  // Whether a connection with that greeting is waited for; if so, it takes over the socket, which
-  // the poller does not wait for.
+  // True if a communicator expects a connection with that greeting. If so, takes ownership of the
+  // socket, which the poller does not watch.
   virtual bool admit(const SocketAddress& host, const Greeting& greeting, UniqueFd& socket) = 0;
 };
 
 class Doorway {
  public:
-  // kIoError, naming address and port, where the system refuses the socket.
+  // Creates the listening socket. kIoError, which names address and port, on failure.
   static Result<Doorway> open(const SocketAddress& address);
 
   const SocketAddress& address() const noexcept { return address_; }
-  // Listens, or stops listening. Arrivals queue in the system meanwhile.
+  // Starts or stops accepting connections. Meanwhile they wait in the backlog of the socket.
   void listen(bool now, Poller& poller) noexcept;
-  // Takes in who has arrived, and hears who is there. May throw bad_alloc.
+  // Accepts new connections, and reads the greetings of those that it has. Does not block. May
+  // throw bad_alloc.
   void step(int64_t now_ns, Poller& poller, Expectations& expectations);
-  // To be called before its end: the poller no longer waits for anything here.
+  // Removes all its sockets from the poller. Must be called before the destructor.
   void shut(Poller& poller) noexcept;
 
  private:
@@ -46,14 +49,15 @@ class Doorway {
     SocketAddress host;
     int64_t deadline_ns = 0;
     Greeting greeting;
-    size_t bytes = 0;  // of the greeting
+    size_t bytes = 0;  // number of bytes of the greeting that have arrived
   };
 
   Doorway(SocketAddress address, UniqueFd socket) noexcept
       : address_(address), socket_(std::move(socket)) {}
 
   void take_in(int64_t now_ns, Poller& poller, const Expectations& expectations);
-  // Whether nothing more is to be expected of it: its greeting is complete, or never will be.
+  // Reads the greeting. True when it is complete, or when it never will be, since the connection is
+  // closed or its time has passed.
   static bool hear(Arrival& arrival, int64_t now_ns);
   static void leave(Arrival& arrival, Poller& poller) noexcept;
   void note_refusal(const SocketAddress& host, std::string_view why);
@@ -61,7 +65,7 @@ class Doorway {
   SocketAddress address_;
   UniqueFd socket_;
   Interest interest_ = Interest::kNothing;
-  std::list<Arrival> arrivals_;  // the oldest first
+  std::list<Arrival> arrivals_;  // accepted connections without a complete greeting, oldest first
   uint64_t refusals_ = 0;
 };
 

@@ -1,4 +1,5 @@
-// Poller: the descriptors for which one thread waits (epoll), and how other threads wake it.
+// Poller: the epoll instance on which the service's thread waits for its sockets, with an eventfd
+// by which other threads wake it.
 #pragma once
 
 #include <sys/epoll.h>
@@ -21,16 +22,17 @@ class Poller {
  public:
   static Result<Poller> make();
 
-  // Watches `fd` for `now` instead of `before` from here on. With kNothing it is not looked at in
-  // any way: the system would report that its peer is gone again and again. That comes before a
-  // descriptor is closed, since a forked child may have it, too. kIoError when the system refuses.
+  // Changes the event for which `fd` is watched from `before` to `now`. With kNothing it is removed
+  // from the epoll set, which would otherwise continue to report that the peer is gone. This must
+  // be done before the descriptor is closed: epoll keeps an open file for as long as a forked child
+  // has it open, too. kIoError when epoll_ctl fails.
   Status watch(int fd, Interest before, Interest now) noexcept;
 
-  // Waits until descriptors are ready, wake() was called or the time is over. Valid until the next
-  // call.
+  // Blocks until descriptors are ready, wake() is called or the time `most` has passed. The span is
+  // valid until the next call.
   std::span<const epoll_event> wait(std::optional<std::chrono::milliseconds> most) noexcept;
 
-  // Ends the wait of now, or the next one. Any thread.
+  // Ends the present wait(), or else the next one. Thread-safe.
   void wake() const noexcept;
 
  private:

@@ -1,9 +1,9 @@
-// Request: one tensor, or a part of one, on its way. A communicator has a fixed number of them,
-// which it uses again and again.
+// Request: the send or receive of a tensor, or of a part of one. A communicator has a fixed number
+// of them, which it reuses.
 //
-// One thread fills it in and posts it, the service's thread moves the bytes and publishes the
-// result, and one thread at a time asks for that. Nothing but `state` is accessed by two threads at
-// the same time.
+// One thread fills a request in and posts it. The service's thread moves the bytes and publishes
+// the result. Then one thread at a time may read the result. Only `state` is accessed by several
+// threads at the same time.
 #pragma once
 
 #include <atomic>
@@ -27,7 +27,7 @@ struct Request {
   enum class State : uint8_t { kFree, kPending, kDone };
 
   bool done() const noexcept { return state.load(std::memory_order_acquire) == State::kDone; }
-  // Publishes the result; no longer needs the tensor.
+  // Publishes the result, after dropping the reference to the tensor's memory.
   void finish(Status status, size_t bytes) noexcept {
     storage.reset();
     access = {};
@@ -38,16 +38,16 @@ struct Request {
 
   std::atomic<State> state{State::kFree};
   Communicator* owner = nullptr;
-  nrt_async_sendrecv_request* handle = nullptr;  // the program's
+  nrt_async_sendrecv_request* handle = nullptr;  // the handle that the program has
 
   std::byte* data = nullptr;
-  size_t bytes = 0;  // to send, or that there is room for
+  size_t bytes = 0;  // number of bytes to send, or the most that can be received
   std::shared_ptr<const Storage> storage;
-  memory::HostAccess access;  // to the bytes
+  memory::HostAccess access;  // host access to the bytes
   int64_t posted_ns = 0;
 
   Status result;
-  size_t moved = 0;
+  size_t moved = 0;  // number of bytes that were sent or received
 };
 
 }  // namespace millrace::nrt::sendrecv

@@ -1,3 +1,6 @@
+// The event loop: every wake-up of the poller, and every tick while a communicator is connecting,
+// runs step(), which visits all doorways and links of all open cores with the mutex held. A step
+// never blocks: all sockets are non-blocking, and a connection moves a bounded number of bytes.
 #include "nrt/sendrecv/service.h"
 
 #include <fmt/format.h>
@@ -17,7 +20,8 @@
 namespace millrace::nrt::sendrecv {
 namespace {
 
-// Interval at which the thread looks at the clock while a communicator connects.
+// The interval at which the thread checks deadlines and repeats attempts while a communicator is
+// connecting.
 constexpr std::chrono::milliseconds kTick{50};
 
 bool is_ready(std::span<const epoll_event> ready, int fd) noexcept {
@@ -43,7 +47,8 @@ void end_handles(Communicator& communicator) noexcept {
   CommunicatorHandles::of_process().drop(communicator.handle);
 }
 
-// A sender says nothing behind its greeting until it is answered; one that gave up has closed.
+// True if the sender has closed the connection. Between its greeting and the answer a sender sends
+// nothing, so there can be no data before the end of the stream.
 bool has_gone(int socket) noexcept {
   std::byte next{};
   const ssize_t got = ::recv(socket, &next, sizeof next, MSG_PEEK | MSG_DONTWAIT);
@@ -52,7 +57,7 @@ bool has_gone(int socket) noexcept {
 
 }  // namespace
 
-// The connections that are waited for at one core.
+// The connections that the receiving communicators of one core expect.
 class Service::CoreExpectations final : public Expectations {
  public:
   explicit CoreExpectations(Core& core) noexcept : core_(core) {}
@@ -174,9 +179,9 @@ void Service::give_up_if_overdue(const Request& request) {
   };
   if (!is_overdue()) return;
   const std::lock_guard lock(mutex_);
-  if (!is_overdue()) return;  // it has moved meanwhile
+  if (!is_overdue()) return;  // there was progress before the mutex was locked
   fail(communicator, {StatusCode::kDeadlineExceeded,
-                      fmt::format("nothing has moved for {} s",
+                      fmt::format("no data was transferred for {} s",
                                   options_.request_timeout / std::chrono::seconds(1))});
 }
 
@@ -216,7 +221,7 @@ void Service::run() {
     try {
       step(ready);
     } catch (const std::bad_alloc&) {
-      // Work that could not be done is done at the next tick.
+      // The remaining work is done at the next tick.
       connecting_ = true;
     }
     most = connecting_ ? std::optional(kTick) : std::nullopt;
@@ -232,7 +237,7 @@ void Service::step(std::span<const epoll_event> ready) {
   }
 }
 
-// A doorway listens while a communicator waits for its sender there.
+// Lets the doorways of a core listen while one of its communicators waits for its sender.
 void Service::step_doorways(Core& core, int64_t now_ns) {
   CoreExpectations expectations(core);
   const bool waited = std::ranges::any_of(core.links, [](const Link& link) {
@@ -273,7 +278,7 @@ void Service::connect(Core& core, Link& link, int64_t now_ns) {
   fail(communicator, {StatusCode::kDeadlineExceeded,
                       fmt::format("not connected within {:.1f} s: {}",
                                   std::chrono::duration<double>(options_.connect_timeout).count(),
-                                  link.dial ? link.dial->reason() : "nobody has connected")});
+                                  link.dial ? link.dial->reason() : "no sender has connected")});
   if (link.dial) link.dial->stop(*poller_);
   link.dial.reset();
 }

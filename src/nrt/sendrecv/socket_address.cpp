@@ -30,7 +30,7 @@ Result<SocketAddress> SocketAddress::parse(const char* ip, uint16_t port) {
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
   if (::getaddrinfo(ip, nullptr, &hints, &found) != 0)
-    return invalid_argument(fmt::format("\"{}\" is no IP address", ip));
+    return invalid_argument(fmt::format("\"{}\" is not a numeric IP address", ip));
   const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(found, ::freeaddrinfo);
   sockaddr_storage storage{};
   std::memcpy(&storage, found->ai_addr, found->ai_addrlen);
@@ -63,7 +63,7 @@ std::string SocketAddress::ip() const {
              : "an unknown address";
 }
 
-// Connecting a datagram socket sends nothing: the system only chooses the way.
+// Connecting a datagram socket sends no packet; the system only chooses the route.
 Result<SocketAddress> local_address_towards(const SocketAddress& peer) {
   const UniqueFd probe = own_descriptor(::socket(peer.family(), SOCK_DGRAM | SOCK_CLOEXEC, 0));
   const SocketAddress somewhere = peer.with_port(9);
@@ -71,7 +71,7 @@ Result<SocketAddress> local_address_towards(const SocketAddress& peer) {
   socklen_t size = sizeof own;
   if (!probe || ::connect(probe.get(), somewhere.get(), somewhere.size()) != 0 ||
       ::getsockname(probe.get(), reinterpret_cast<sockaddr*>(&own), &size) != 0)
-    return io_error(fmt::format("there is no way to {}", peer.ip()), errno);
+    return io_error(fmt::format("there is no route to {}", peer.ip()), errno);
   return SocketAddress(own, size).with_port(0);
 }
 

@@ -1,4 +1,4 @@
-// SocketAddress: an IP address and a port. A value.
+// SocketAddress: an IPv4 or IPv6 address with a port. A value type.
 #pragma once
 
 #include <sys/socket.h>
@@ -15,7 +15,7 @@ class SocketAddress {
   SocketAddress() noexcept = default;  // no address
   SocketAddress(const sockaddr_storage& address, socklen_t size) noexcept
       : address_(address), size_(size) {}
-  // kInvalidArgument for text that is no IPv4 or IPv6 address: names are not looked up.
+  // Parses a numeric address. kInvalidArgument for other text: host names are not resolved.
   static Result<SocketAddress> parse(const char* ip, uint16_t port);
 
   SocketAddress with_port(uint16_t port) const noexcept;
@@ -31,8 +31,8 @@ class SocketAddress {
   socklen_t size_ = 0;
 };
 
-// This host's address on the way to `peer`, with port 0: what a peer that is named so is reached
-// from, and what it reaches. kIoError where there is no way.
+// Returns the local address from which the host `peer` is reached, with port 0. kIoError where
+// there is no route to it.
 Result<SocketAddress> local_address_towards(const SocketAddress& peer);
 
 }  // namespace millrace::nrt::sendrecv

@@ -1,11 +1,11 @@
-// The messages of a connection between two cores, in the byte order of x86:
+// The protocol of a connection between two cores, with all integers in little-endian order:
 //
-//   sender     Greeting: from core A to core B, the way of all tensors
-//   receiver   the Greeting's answer, once a program waits for a connection from there
-//   sender     for each tensor: MessageHead, then so many bytes
+//   sender     Greeting: the numbers of the sending and the receiving core
+//   receiver   the answer to the Greeting, once a communicator expects that sender
+//   sender     for each tensor: MessageHead, followed by MessageHead::bytes bytes
 //
-// Numbers that arrive are not believed: each is compared with what is expected, and none decides
-// how much memory is allocated.
+// Received values are not trusted: each is compared with what is expected, and none determines how
+// much memory is allocated.
 #pragma once
 
 #include <bit>
@@ -37,7 +37,7 @@ struct MessageHead {
   static constexpr uint64_t kMagic = 0x5452'4e53'5252'4d01;
 
   uint64_t magic = kMagic;
-  uint64_t bytes = 0;  // that follow
+  uint64_t bytes = 0;  // number of bytes that follow
 };
 static_assert(sizeof(MessageHead) == 16);
 

@@ -73,7 +73,7 @@ NRT_STATUS to_nrt_status(StatusCode code) noexcept {
     case StatusCode::kNotFound:
     case StatusCode::kInvalidJobId:
     case StatusCode::kCorruptData:
-    case StatusCode::kUnsupported:  // of a model, nrt_load gives NRT_UNSUPPORTED_NEFF_VERSION
+    case StatusCode::kUnsupported:  // for a model, nrt_load returns NRT_UNSUPPORTED_NEFF_VERSION
       return NRT_INVALID;
     case StatusCode::kQueueFull:
       return NRT_QUEUE_FULL;
@@ -90,8 +90,8 @@ NRT_STATUS to_nrt_status(StatusCode code) noexcept {
       return NRT_HW_ERROR;
     case StatusCode::kUnitDegraded:
       return NRT_EXEC_UNIT_UNRECOVERABLE;
-    case StatusCode::kCancelled:  // by nrt_close, nothing else cancels
-    case StatusCode::kClosed:     // a unit that nrt_close has ended
+    case StatusCode::kCancelled:  // only nrt_close cancels requests
+    case StatusCode::kClosed:     // nrt_close has closed the unit
       return NRT_CLOSED;
     case StatusCode::kInternal:
       return NRT_EXEC_COMPLETED_WITH_ERR;
@@ -106,10 +106,10 @@ NRT_STATUS to_nrt_status(StatusCode code) noexcept {
 
 NRT_STATUS code_of_rank_failure(StatusCode code) noexcept {
   switch (code) {
-    case StatusCode::kIoError:  // a rank has ended
+    case StatusCode::kIoError:  // a rank has terminated
     case StatusCode::kInternal:
       return NRT_EXEC_HW_ERR_COLLECTIVES;
-    case StatusCode::kUnsupported:  // there is no place to meet, or no plugin
+    case StatusCode::kUnsupported:  // there is no rendezvous address, or no plugin for ranks
     case StatusCode::kNotFound:
       return NRT_FAILURE;
     default:

@@ -1,4 +1,4 @@
-// NRT_STATUS: its names, and the translation from the core's status codes.
+// NRT_STATUS: the names of its values, and the translation of the core's status codes to them.
 #pragma once
 
 #include <optional>
@@ -9,13 +9,14 @@
 
 namespace millrace::nrt {
 
-// The enumerator's name, static; "NRT_STATUS_UNKNOWN" for a value that has none.
+// Returns the name of the enumerator, a static string; "NRT_STATUS_UNKNOWN" for an unknown value.
 const char* name_of(NRT_STATUS status) noexcept;
-// The status with that name or number; none when it does not exist.
+// Returns the status with that name or decimal number; nullopt when there is none.
 std::optional<NRT_STATUS> parse_status(std::string_view text);
 
+// Translates a status code of the core.
 NRT_STATUS to_nrt_status(StatusCode code) noexcept;
-// The same for a collective of several ranks that has failed.
+// Translates the code of a failure between ranks: of a rendezvous or a collective.
 NRT_STATUS code_of_rank_failure(StatusCode code) noexcept;
 
 }  // namespace millrace::nrt

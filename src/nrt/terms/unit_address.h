@@ -1,4 +1,5 @@
-// The address of an execution unit, and the sequence ids that programs see.
+// UnitAddress: core, kind and queue of an execution unit, the unit's number, which encodes them,
+// and the sequence ids that programs see, whose upper 16 bits are that number.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +10,10 @@
 
 namespace millrace::nrt {
 
-// Clients assume that the numbers of logical cores are below this one.
+// The largest number of logical cores: programs assume that core numbers are smaller than this.
 inline constexpr uint32_t kMostCores = 128;
 
-// The kinds of 2.28. Later clients know one kind for all transfers, which is kOp.
+// The kinds of SDK 2.28. Programs of later SDKs use kOp for all transfers.
 enum class UnitKind : uint8_t { kRead, kWrite, kOp, kCompute, kCollectives };
 inline constexpr int kUnitKinds = 5;
 
@@ -33,7 +34,7 @@ struct UnitAddress {
   uint32_t queue = 0;
 };
 
-// The unit's number in sequence ids: sixteen per core, three per kind.
+// The number of a unit: sixteen numbers are reserved per core, three of them per kind.
 inline constexpr uint32_t kUnitsPerCore = 16;
 constexpr uint16_t number_of(const UnitAddress& address) noexcept {
   return static_cast<uint16_t>(address.core * kUnitsPerCore +
@@ -48,14 +49,14 @@ constexpr int core_of(uint16_t unit_number) noexcept {
   return static_cast<int>(unit_number / kUnitsPerCore);
 }
 
-// The name as the calls have it: "TENSOR_OP".
+// Returns the name that the public API uses for the kind, such as "TENSOR_OP".
 const char* name_of(UnitKind kind) noexcept;
-// For logs and traces: "TENSOR_OP queue 1 of core 0", without the queue for a kind that has one
-// only.
+// Returns the name for logs and traces, such as "TENSOR_OP queue 1 of core 0"; "queue 1" is omitted
+// for kinds that have only one queue.
 std::string name_of(const UnitAddress& address);
 
-// The sequence id that programs see for an id of the core: it has the unit's number where the
-// core's has the unit's id, so that the ids of a run do not depend on what else the process does.
+// Translates a sequence id of the core to the one that programs see: the unit's number replaces its
+// id, which depends on the order in which units are created in the process.
 constexpr nrta_seq_t outward_id(uint16_t unit_number, queue::SequenceId id) noexcept {
   return queue::sequence_of(unit_number, queue::counter_of(id));
 }

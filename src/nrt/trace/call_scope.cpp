@@ -6,7 +6,7 @@
 namespace millrace::nrt::trace {
 namespace {
 
-// The outermost call that is recorded on this thread.
+// The call that is being recorded on this thread, always the outermost one; null if there is none.
 constinit thread_local Span* open_call = nullptr;
 
 }  // namespace

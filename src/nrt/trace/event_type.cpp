@@ -9,7 +9,7 @@ constexpr const char* kNames[] = {
     "tensor_write_running",
     "tensor_copy_running",
     "cc_running",
-    // Calls. Those that programs poll with stay out: they would soon be all that there is.
+    // Calls. Polling calls are not recorded, since they would displace all other events.
     "nrt_init",
     "nrt_close",
     "nrt_load",
@@ -64,7 +64,7 @@ constexpr const char* kNames[] = {
     "nrt_async_sendrecv_accept",
     "nrt_async_sendrecv_send_tensor",
     "nrt_async_sendrecv_recv_tensor",
-    // Steps of the vendor's driver that programs may ask for, and which do not occur here.
+    // Steps of the vendor's driver. Programs may select these types; such events never occur here.
     "nrt_model_submit",
     "kbl_exec_pre",
     "kbl_exec_post",

@@ -1,4 +1,5 @@
-// The types of events that a trace knows: the published names, and those of the calls.
+// The types of trace events. Their names are the published ones of the vendor's runtime, and the
+// names of the calls of the API.
 #pragma once
 
 #include <bitset>
@@ -10,10 +11,10 @@
 
 namespace millrace::nrt::trace {
 
-// The index of its name in event_type_names().
+// An event type: the index of its name in event_type_names().
 using EventType = uint8_t;
-// Types of what units run, as opposed to the calls that programs make.
-inline constexpr EventType kExecRunning = 0;  // "nc_exec_running": a core computes
+// The types of requests that run on units, as opposed to calls.
+inline constexpr EventType kExecRunning = 0;  // "nc_exec_running": an execution runs
 inline constexpr EventType kReadRunning = 1, kWriteRunning = 2, kCopyRunning = 3;
 inline constexpr EventType kCollectiveRunning = 4;
 constexpr bool is_run(EventType type) noexcept {
@@ -22,7 +23,7 @@ constexpr bool is_run(EventType type) noexcept {
 inline constexpr size_t kEventTypes = 66;
 using EventTypes = std::bitset<kEventTypes>;
 
-// Static strings that end in NUL.
+// Returns static, NUL-terminated strings.
 std::span<const char* const, kEventTypes> event_type_names() noexcept;
 std::optional<EventType> event_type_named(std::string_view name) noexcept;
 

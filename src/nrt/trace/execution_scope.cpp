@@ -12,10 +12,11 @@ void ExecutionScope::begin(const Model& model, Span& span) noexcept {
     observe(steps, model.frames(), span.begin_ns);
 }
 
-// An execution for which there is no memory left is recorded without its steps.
+// If memory for the marks is exhausted, the execution is recorded without its steps.
 void ExecutionScope::observe(size_t steps, uint32_t frames, int64_t begin_ns) noexcept {
   try {
-    // A collective that runs beside other steps is marked where it begins and where it is awaited.
+    // Two marks per step, since an asynchronous collective is marked where it begins and where it
+    // is awaited; two more per frame for its inputs and outputs.
     marks_.reserve((2 * steps + 2) * frames);
   } catch (const std::bad_alloc&) {
     return;

@@ -1,5 +1,5 @@
-// ExecutionScope: an execution on a core as an event, with its operators when a listener wants
-// them.
+// ExecutionScope: records an execution on a core as an event, with the start of each of its steps
+// if a listener requests them.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace millrace::nrt::trace {
 
-// Lives on the thread that runs the request, around the whole run.
+// An object exists on the thread that runs the request, during the whole run.
 class ExecutionScope final : private queue::ProgressObserver {
  public:
   ExecutionScope(const Model& model, queue::RunControl& control, nrta_seq_t sequence,
@@ -38,12 +38,12 @@ class ExecutionScope final : private queue::ProgressObserver {
   void on_steps_done(const queue::RunControl&) noexcept override { go_on_with(StepMark::kOutputs); }
 
   queue::RunControl& control_;
-  // State of the steps, while they are observed.
+  // The state of the observation of steps; unused if no listener requests them.
   std::optional<queue::ObserverScope> observed_;
   size_t steps_ = 0;
   std::optional<uint16_t> frame_;
-  std::vector<StepMark> marks_;  // room for all, so that none is allocated between two steps
-  RunScope run_;                 // destroyed first, so its span still refers to `marks_`
+  std::vector<StepMark> marks_;  // reserved in advance, so that recording a step never allocates
+  RunScope run_;                 // destroyed before marks_, to which its span refers
 };
 
 }  // namespace millrace::nrt::trace

@@ -1,4 +1,5 @@
-// RunScope: the run of one request on a unit as an event, from its begin to its end.
+// RunScope: records the run of a request on a unit as an event, from its constructor to its
+// destructor.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +9,7 @@
 
 namespace millrace::nrt::trace {
 
-// Lives on the thread that runs the request, around the whole run.
+// An object exists on the thread that runs the request, during the whole run.
 class RunScope {
  public:
   // `scheduled_ns`: as Span::scheduled_ns.
@@ -23,7 +24,7 @@ class RunScope {
   RunScope(const RunScope&) = delete;
   RunScope& operator=(const RunScope&) = delete;
 
-  // Null when there was no listener at the begin.
+  // Returns the event so far; null when there was no listener at construction.
   Span* span() noexcept { return span_ ? &*span_ : nullptr; }
   void add_bytes(size_t bytes) noexcept {
     if (span_) [[unlikely]]

@@ -11,7 +11,7 @@
 namespace millrace::nrt::trace {
 namespace {
 
-// Never destroyed: threads may still be at work while the process exits.
+// The list of listeners. Never destroyed, since threads may still publish while the process exits.
 struct Listeners {
   std::shared_mutex mutex;
   std::vector<std::shared_ptr<Listener>> all;

@@ -15,6 +15,7 @@ using graph::CompiledModel;
 using graph::Graph;
 using graph::ValueId;
 
+// Returns by value whether it is the first operand of a MatMul.
 std::vector<bool> read_by_products(const Graph& graph) {
   std::vector<bool> read(graph.values.size());
   for (const graph::Node& node : graph.nodes)
@@ -34,7 +35,7 @@ Calibration make_calibration(const Graph& graph, const std::vector<bool>& wanted
   return calibration;
 }
 
-// Adds a tensor of one sample to what is known of its value.
+// Adds the tensor of one sample to the statistics of its value, if these are wanted.
 Status add(Calibration& calibration, const graph::Boundary& boundary, const std::byte* data,
            const Sample& sample) {
   auto& statistics = calibration[boundary.value];
@@ -42,8 +43,8 @@ Status add(Calibration& calibration, const graph::Boundary& boundary, const std:
   const std::span elements(reinterpret_cast<const float*>(data), boundary.cpu.elements());
   if (statistics->add(elements)) return {};
   return invalid_argument(
-      fmt::format("{}: '{}' has a NaN or an infinity, with which nothing can "
-                  "be calibrated",
+      fmt::format("{}: '{}' has a NaN or an infinity, so that its range "
+                  "cannot be calibrated",
                   sample.name, boundary.cpu.name));
 }
 
@@ -52,7 +53,7 @@ Status add(Calibration& calibration, const graph::Boundary& boundary, const std:
 Result<Calibration> calibrate(const CompiledModel& model, std::span<const Sample> samples,
                               const std::vector<bool>& wanted) {
   const DefaultFloatEnvironment floats;
-  if (samples.empty()) return invalid_argument("there is no sample to calibrate on");
+  if (samples.empty()) return invalid_argument("there are no samples to calibrate on");
   Calibration calibration = make_calibration(model.graph, wanted);
   for (const Sample& sample : samples) {
     MILLRACE_RETURN_IF_ERROR(check_sample(model, sample));

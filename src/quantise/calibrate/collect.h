@@ -1,4 +1,5 @@
-// Calibration: runs a model on samples and keeps what its values were.
+// Calibration: runs a model on samples and collects statistics of its values (ranges, means,
+// histograms), from which range.h chooses quantisation ranges.
 #pragma once
 
 #include <optional>
@@ -12,15 +13,15 @@
 
 namespace millrace::quantise {
 
-// Statistics of each value of the graph; nothing for those that were not asked for.
+// Statistics by value of the graph; empty for values that were not requested.
 using Calibration = std::vector<std::optional<ValueStatistics>>;
 
-// Runs the model on all samples. `wanted` says, for each value, of which to keep statistics: graph
-// inputs and what nodes make, all FLOAT32. Channels are the last dimension of what matrix products
-// read, and dimension 1 of all other values.
+// Runs the model on all samples, on the CPU device. `wanted` says by value whether to collect its
+// statistics; only graph inputs and results of nodes, all FLOAT32, may be wanted. The channel axis
+// is the last dimension of the first operand of a MatMul, and dimension 1 of all other values.
 //
-// kInvalidArgument: there are no samples, one does not fit the model, or an input or a wanted value
-// has a NaN or an infinity, with the names of value and sample; otherwise as the device fails.
+// kInvalidArgument: there are no samples, a sample does not fit the model, or a wanted value has a
+// NaN or an infinity; the message names the value and the sample. Other errors are the device's.
 Result<Calibration> calibrate(const graph::CompiledModel& model, std::span<const Sample> samples,
                               const std::vector<bool>& wanted);
 

@@ -6,7 +6,7 @@
 namespace millrace::quantise {
 namespace {
 
-// Smaller limits count as zero, so that the number of bins per unit is a FLOAT32.
+// The least limit other than zero: the number of bins per unit is then a finite FLOAT32.
 constexpr double kLeastLimit = 0x1p-100;
 
 }  // namespace
@@ -22,7 +22,7 @@ void Histogram::add(std::span<const float> elements, float magnitude) {
   constexpr auto kMiddle = static_cast<float>(kZeroBin);
   constexpr auto kLast = static_cast<float>(kBins - 1);
   for (const float element : elements) {
-    // Rounding may put what is just below the limit on it.
+    // The product may round up to the limit, which is beyond the last bin.
     const float bin = std::clamp(std::floor(element * bins_per_unit) + kMiddle, 0.0F, kLast);
     ++counts_[static_cast<size_t>(bin)];
   }

@@ -1,5 +1,8 @@
-// Histogram: how often numbers of each size occur. Its range grows with what it is given: it covers
-// [-limit, limit), where the limit is a power of two, and two bins become one when it doubles.
+// Histogram of the elements of a value. It covers [-limit, limit) with bins of equal width, where
+// the limit is a power of two. When an element exceeds the range, the limit doubles and each pair
+// of neighbouring bins is merged into one, so that no earlier element is needed again.
+//
+// One thread at a time may add elements.
 #pragma once
 
 #include <cstddef>
@@ -12,17 +15,18 @@ namespace millrace::quantise {
 class Histogram {
  public:
   static constexpr size_t kBins = 4096;
-  static constexpr size_t kZeroBin = kBins / 2;  // of zero and the least positive numbers
+  static constexpr size_t kZeroBin = kBins / 2;  // starts at zero: [0, bin_width())
 
-  // Requirement: `magnitude` is finite, and no element's is greater.
+  // Adds the elements. Requirement: `magnitude` is finite and no absolute value of an element is
+  // greater.
   void add(std::span<const float> elements, float magnitude);
 
-  // Zero until there is an element that is not zero.
+  // Zero as long as all elements are zero.
   double limit() const noexcept { return limit_; }
   std::span<const uint64_t> counts() const noexcept { return counts_; }
   uint64_t total() const noexcept { return total_; }
   double bin_width() const noexcept { return 2 * limit_ / kBins; }
-  // The middle of a bin.
+  // The value in the middle of a bin.
   double centre(size_t bin) const noexcept {
     return (static_cast<double>(bin) - kZeroBin + 0.5) * bin_width();
   }

@@ -17,7 +17,7 @@ namespace {
 constexpr std::chrono::milliseconds kForever = std::chrono::hours(24 * 365);
 constexpr size_t kInFlight = 2;
 
-// The outputs of a job; two of them take turns.
+// Memory for the outputs of one job. The jobs of a run use kInFlight of these in turn.
 class OutputBuffers {
  public:
   static Result<OutputBuffers> allocate(const graph::CompiledModel& model) {
@@ -56,12 +56,12 @@ Result<runtime::SessionJobId> submit(runtime::Session& session, const Sample& sa
 
 Status check_sample(const graph::CompiledModel& model, const Sample& sample) {
   if (sample.inputs.size() != model.inputs.size())
-    return invalid_argument(fmt::format("{} has {} tensors for {} inputs", sample.name,
-                                        sample.inputs.size(), model.inputs.size()));
+    return invalid_argument(fmt::format("{} has {} tensors, but the model has {} inputs",
+                                        sample.name, sample.inputs.size(), model.inputs.size()));
   for (size_t i = 0; i < sample.inputs.size(); ++i) {
     const tensor::TensorDesc& input = model.inputs[i].cpu;
     if (sample.inputs[i].size() != input.bytes())
-      return invalid_argument(fmt::format("{} has {} bytes for input '{}', which takes {}",
+      return invalid_argument(fmt::format("{} has {} bytes for input '{}', which needs {}",
                                           sample.name, sample.inputs[i].size(), input.name,
                                           input.bytes()));
   }
@@ -88,7 +88,7 @@ Status ProgramRunner::run(std::span<const Sample> samples, const Visit& visit) {
   options.max_concurrent_runs = kInFlight;
   options.profile = profile_;
   options.name = "calibration";
-  // After the buffers, so that it is closed before they are freed.
+  // Declared after the buffers, so that the session is closed before they are freed.
   MILLRACE_ASSIGN_OR_RETURN(const auto session,
                             runtime::Session::create(device_, program_, options));
   std::deque<runtime::SessionJobId> running;

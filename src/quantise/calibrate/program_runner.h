@@ -1,5 +1,6 @@
-// ProgramRunner: a model on the CPU device, which is run on samples one after another. For one
-// thread at a time.
+// ProgramRunner loads a model on the CPU device and runs it on samples, with its times profiled.
+// BF16 models compute in BF16 wherever the processor can, so that what is measured is their own
+// precision. One thread at a time may use a runner.
 #pragma once
 
 #include <cstddef>
@@ -17,21 +18,21 @@ namespace millrace::quantise {
 
 class ProgramRunner {
  public:
-  // The outputs of one sample, in the model's order and their CPU views.
+  // The outputs of one sample as CPU views, in the order of the model.
   using Outputs = std::span<const std::byte* const>;
   using Visit = std::function<Status(size_t sample, Outputs outputs)>;
 
-  // Fails as Device::load does.
+  // Errors are those of device::open_device() and Device::load().
   static Result<ProgramRunner> load(std::shared_ptr<const graph::CompiledModel> model);
 
   const graph::CompiledModel& model() const noexcept { return *model_; }
 
-  // Calls `visit` on this thread for each sample, in their order; the outputs are valid within that
-  // call only. Meanwhile the device runs the next sample. kInvalidArgument: a sample does not fit
-  // the inputs of the model. Returns the first failure, of a job or of `visit`.
+  // Calls `visit` on the calling thread for each sample, in order; the outputs are valid within
+  // that call only. Meanwhile the device runs the next sample. kInvalidArgument: a sample does not
+  // fit the inputs of the model. Returns the first failure of a job or of `visit`.
   Status run(std::span<const Sample> samples, const Visit& visit);
 
-  // The times of all jobs so far, by step of program().info().
+  // Returns the times of all jobs so far, by step of program().info().
   runtime::ProfileTotals times() const { return profile_->totals(); }
   const device::Program& program() const noexcept { return *program_; }
 
@@ -44,7 +45,8 @@ class ProgramRunner {
   std::shared_ptr<runtime::Profile> profile_;
 };
 
-// Whether the sample has one tensor of the right size for each input; kInvalidArgument names both.
+// Checks that the sample has one tensor of the right size for each input. kInvalidArgument
+// otherwise; the message names the sample and, where a size differs, the input.
 Status check_sample(const graph::CompiledModel& model, const Sample& sample);
 
 }  // namespace millrace::quantise

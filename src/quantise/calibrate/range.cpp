@@ -1,3 +1,5 @@
+// Every method but min/max works on the histogram of the value alone, and clips the range that was
+// seen. So the elements themselves are not needed after calibration.
 #include "quantise/calibrate/range.h"
 
 #include <algorithm>
@@ -9,6 +11,7 @@
 namespace millrace::quantise {
 namespace {
 
+// The hull of zero and all elements seen.
 Range seen_range(const ValueStatistics& seen) {
   return {std::min(seen.low(), 0.0F), std::max(seen.high(), 0.0F)};
 }
@@ -19,6 +22,7 @@ Range clipped(const Range& range, double low, double high) {
           std::min(range.high, static_cast<float>(high))};
 }
 
+// The share of the elements that saturates at each end: the range holds 99.99 % of them.
 constexpr double kTail = 0.00005;
 
 Range by_percentile(const Histogram& histogram, const Range& all) {
@@ -33,10 +37,11 @@ Range by_percentile(const Histogram& histogram, const Range& all) {
   return clipped(all, histogram.centre(first) - half, histogram.centre(last) + half);
 }
 
-constexpr int kLevels = 255;  // steps of eight bits
+constexpr int kLevels = 255;  // intervals between the 256 integers of eight bits
 
-// The mean square, times the number of elements, of what rounding and saturation change. Zeros are
-// exact, and after a ReLU they are many.
+// Returns the sum of the squared errors of quantisation to this range. An element within the range
+// has the expected rounding error step^2 / 12; one outside has the square of its distance to the
+// range. The bin that holds zero is skipped: zero is exact, and after a ReLU it is frequent.
 double square_error(const Histogram& histogram, const Range& range) {
   const double step = (double{range.high} - double{range.low}) / kLevels;
   const double rounding = step * step / 12;
@@ -44,15 +49,16 @@ double square_error(const Histogram& histogram, const Range& range) {
   double error = 0;
   for (size_t bin = 0; bin < counts.size(); ++bin) {
     if (counts[bin] == 0 || bin == Histogram::kZeroBin) continue;
-    const double number = histogram.centre(bin);
-    const double beyond = std::max({double{range.low} - number, number - double{range.high}, 0.0});
+    const double value = histogram.centre(bin);
+    const double beyond = std::max({double{range.low} - value, value - double{range.high}, 0.0});
     error += static_cast<double>(counts[bin]) * (beyond > 0 ? beyond * beyond : rounding);
   }
   return error;
 }
 
+// Tries limits from the greatest magnitude seen down to 2 % of it.
 Range by_square_error(const Histogram& histogram, const Range& all) {
-  constexpr int kSteps = 50;  // of 2 % each
+  constexpr int kSteps = 50;  // of 2 % of the greatest magnitude each
   Range best = all;
   double least = square_error(histogram, all);
   const float magnitude = std::max(-all.low, all.high);
@@ -67,7 +73,8 @@ Range by_square_error(const Histogram& histogram, const Range& all) {
   return best;
 }
 
-// Counts by magnitude, without the zeros, which every range holds.
+// Returns the counts by magnitude: entry i is of the i-th bins on both sides of zero. Entry 0, in
+// which zeros would count, is left at 0, since every range represents zero exactly.
 std::vector<double> magnitudes_of(const Histogram& histogram) {
   std::vector<double> magnitudes(Histogram::kBins / 2);
   const auto counts = histogram.counts();
@@ -77,8 +84,10 @@ std::vector<double> magnitudes_of(const Histogram& histogram) {
   return magnitudes;
 }
 
-// The divergence of the first `bins` magnitudes, the others counted with the last of these, from
-// what is left of them when they are stored in `levels` steps.
+// Returns the Kullback-Leibler divergence sum(P * log(P / Q)) for a range of the first `bins`
+// magnitudes. P is the distribution of the magnitudes clipped to the range: all beyond it count in
+// its last bin. Q is that of the magnitudes within the range after quantisation: the bins are
+// divided into `levels` levels, and each spreads its count evenly over its non-empty bins.
 double divergence(std::span<const double> magnitudes, size_t bins, size_t levels) {
   double total = 0, beyond = 0;
   for (size_t i = 0; i < magnitudes.size(); ++i) {
@@ -103,9 +112,11 @@ double divergence(std::span<const double> magnitudes, size_t bins, size_t levels
   return sum;
 }
 
+// Entropy calibration as in TensorRT (Migacz, "8-bit Inference with TensorRT", 2017), with every
+// 16th limit tried.
 Range by_entropy(const Histogram& histogram, const Range& all) {
   const std::vector<double> magnitudes = magnitudes_of(histogram);
-  const size_t levels = all.low < 0 ? 128 : 256;
+  const size_t levels = all.low < 0 ? 128 : 256;  // of magnitudes: signed integers lose one bit
   constexpr size_t kStride = 16;
   size_t best = magnitudes.size();
   double least = divergence(magnitudes, best, levels);

@@ -1,4 +1,4 @@
-// Sample: what one frame of a model reads, out of labelled or calibration data.
+// Sample: the input tensors of one frame of a model, from labelled or calibration data.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@ namespace millrace::quantise {
 
 struct Sample {
   std::string name;                            // for messages
-  std::vector<std::vector<std::byte>> inputs;  // by input of the model, in its CPU view
+  std::vector<std::vector<std::byte>> inputs;  // by input of the model, as its CPU view
 };
 
 }  // namespace millrace::quantise

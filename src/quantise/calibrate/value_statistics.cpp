@@ -6,8 +6,8 @@
 namespace millrace::quantise {
 namespace {
 
-// The least and the greatest element and the sum. A NaN or an infinity is in the sum, if nowhere
-// else.
+// Returns the least and the greatest element and the sum. The sum is not finite if an element is a
+// NaN or an infinity; std::min and std::max may ignore a NaN.
 ChannelStatistics statistics_of(std::span<const float> elements) {
   ChannelStatistics seen;
   seen.count = elements.size();

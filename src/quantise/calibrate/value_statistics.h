@@ -1,4 +1,6 @@
-// ValueStatistics: what calibration has seen of one value of a graph, over all samples.
+// ValueStatistics: the statistics that calibration collects of one value of a graph over all
+// samples: range, range and mean of each channel, and a histogram. One thread at a time may change
+// them.
 #pragma once
 
 #include <cstddef>
@@ -23,20 +25,22 @@ struct ChannelStatistics {
 
 class ValueStatistics {
  public:
-  // Statistics of a value of this shape, separate for each index of dimension `channel_axis`; of
-  // all elements together if the shape has no such dimension.
+  // For a value of this shape. Dimension `channel_axis` has the channels; if the shape has no such
+  // dimension, all elements belong to one channel.
   ValueStatistics(const graph::Dims& shape, size_t channel_axis);
 
-  // Adds one sample, in C order. False where an element is not finite.
+  // Adds the elements of one sample, in C order. Returns false if one is not finite; some of them
+  // may have been added then.
   bool add(std::span<const float> elements);
 
-  float low() const noexcept { return low_; }    // infinite where there are no elements
-  float high() const noexcept { return high_; }  // likewise
+  // The least and the greatest element: +infinity and -infinity as long as there are none.
+  float low() const noexcept { return low_; }
+  float high() const noexcept { return high_; }
   std::span<const ChannelStatistics> channels() const noexcept { return channels_; }
   const Histogram& histogram() const noexcept { return histogram_; }
 
  private:
-  size_t run_ = 1;  // elements in a row that belong to one channel
+  size_t run_ = 1;  // consecutive elements that belong to one channel
   float low_ = std::numeric_limits<float>::infinity();
   float high_ = -std::numeric_limits<float>::infinity();
   std::vector<ChannelStatistics> channels_;

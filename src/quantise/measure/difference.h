@@ -1,4 +1,5 @@
-// Difference: how far numbers lie from those that they stand for, summed up over samples.
+// Difference accumulates, over any number of tensors, how well approximate elements agree with the
+// exact ones: signal-to-noise ratio (SNR) and cosine similarity.
 #pragma once
 
 #include <span>
@@ -7,12 +8,12 @@ namespace millrace::quantise {
 
 class Difference {
  public:
-  // Requirement: equally many on both sides.
+  // Requirement: both have the same number of elements.
   void add(std::span<const float> exact, std::span<const float> approximate);
 
-  // The ratio of signal to noise in decibels; infinite where both are equal.
+  // The SNR in decibels, 10 * log10(sum(exact^2) / sum(error^2)); infinite if there is no error.
   double snr_db() const noexcept;
-  // 1 where both are zero everywhere.
+  // The cosine similarity: 1 if all elements of both are zero, 0 if those of only one are.
   double cosine() const noexcept;
 
  private:

@@ -12,13 +12,14 @@ namespace {
 using graph::BoundaryQuantisation;
 using graph::CompiledModel;
 
-// Adds up the errors of all numbers of a boundary.
-class MovedNumbers {
+// Rounds the elements of one boundary tensor as its HW view does, and accumulates their errors.
+class ViewRounding {
  public:
-  MovedNumbers(const BoundaryQuantisation& own, const graph::Boundary& boundary)
+  ViewRounding(const BoundaryQuantisation& own, const graph::Boundary& boundary)
       : own_(own), view_{boundary.hw->type, boundary.quant} {}
 
-  // Returns what an HW view holds for `value`, and adds the error in the model's own form.
+  // Returns `value` as rounded by the HW view. Adds the error that remains after rounding to the
+  // model's own quantisation, in units of its scale. A NaN is returned as it is.
   float through_view(float value) {
     if (std::isnan(value)) return value;
     const double held = graph::nearest_number(view_, value);
@@ -41,29 +42,30 @@ class MovedNumbers {
   size_t count_ = 0;
 };
 
-std::vector<std::optional<MovedNumbers>> moved_numbers(
+// By boundary; empty if its HW view is not requantised.
+std::vector<std::optional<ViewRounding>> view_roundings(
     const std::vector<graph::Boundary>& boundaries,
     const std::vector<std::optional<BoundaryQuantisation>>& own) {
-  std::vector<std::optional<MovedNumbers>> moved(boundaries.size());
+  std::vector<std::optional<ViewRounding>> roundings(boundaries.size());
   for (size_t i = 0; i < boundaries.size(); ++i)
-    if (boundaries[i].requantised) moved[i].emplace(*own[boundaries[i].value], boundaries[i]);
-  return moved;
+    if (boundaries[i].requantised) roundings[i].emplace(*own[boundaries[i].value], boundaries[i]);
+  return roundings;
 }
 
 std::vector<std::optional<graph::RequantisationError>> errors_of(
-    const std::vector<std::optional<MovedNumbers>>& moved) {
-  std::vector<std::optional<graph::RequantisationError>> errors(moved.size());
-  for (size_t i = 0; i < moved.size(); ++i)
-    if (moved[i]) errors[i] = moved[i]->error();
+    const std::vector<std::optional<ViewRounding>>& roundings) {
+  std::vector<std::optional<graph::RequantisationError>> errors(roundings.size());
+  for (size_t i = 0; i < roundings.size(); ++i)
+    if (roundings[i]) errors[i] = roundings[i]->error();
   return errors;
 }
 
 // Rounds the tensor of a FLOAT32 input as its HW view does.
-void pass_through(MovedNumbers& moved, std::vector<std::byte>& tensor) {
+void pass_through(ViewRounding& rounding, std::vector<std::byte>& tensor) {
   for (size_t at = 0; at + sizeof(float) <= tensor.size(); at += sizeof(float)) {
     float value = 0;
     std::memcpy(&value, tensor.data() + at, sizeof value);
-    value = moved.through_view(value);
+    value = rounding.through_view(value);
     std::memcpy(tensor.data() + at, &value, sizeof value);
   }
 }
@@ -72,8 +74,8 @@ void pass_through(MovedNumbers& moved, std::vector<std::byte>& tensor) {
 
 Result<HwViewCost> measure_hw_views(const CompiledModel& model, std::span<const Sample> samples) {
   const auto own = graph::boundary_quantisations(model.graph);
-  auto inputs = moved_numbers(model.inputs, own);
-  auto outputs = moved_numbers(model.outputs, own);
+  auto inputs = view_roundings(model.inputs, own);
+  auto outputs = view_roundings(model.outputs, own);
   std::vector<Sample> rounded(samples.begin(), samples.end());
   for (Sample& sample : rounded)
     for (size_t i = 0; i < inputs.size(); ++i)

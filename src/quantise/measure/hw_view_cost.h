@@ -1,4 +1,5 @@
-// Measures on samples what it costs to pass inputs and outputs through requantised HW views.
+// Measures on samples how much accuracy is lost when inputs and outputs pass through requantised HW
+// views, whose scale and zero point are the vendor's and not the model's.
 #pragma once
 
 #include <optional>
@@ -14,13 +15,15 @@
 namespace millrace::quantise {
 
 struct HwViewCost {
-  // Indexed by boundary: how far its values change, in units of the model's scale; nothing where
-  // its HW view is not requantised.
+  // By boundary: how far its elements move, in units of the model's scale; empty if its HW view is
+  // not requantised.
   std::vector<std::optional<graph::RequantisationError>> inputs, outputs;
-  OutputAgreement agreement;  // compares outputs through HW views with those through CPU views
+  OutputAgreement agreement;  // of the outputs through HW views with those through CPU views
 };
 
-// Requirement: the model is static. Errors are those of run_outputs().
+// Runs the model on the samples as they are and on samples that were rounded as HW views round
+// them, and rounds the outputs of the latter. Requirement: the model is static, and each sample
+// fits its inputs. Errors are those of run_outputs().
 Result<HwViewCost> measure_hw_views(const graph::CompiledModel& model,
                                     std::span<const Sample> samples);
 

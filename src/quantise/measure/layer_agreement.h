@@ -1,4 +1,5 @@
-// Measures the loss of each layer of a quantised network on samples.
+// Measures on samples how well each layer of a quantised model agrees with the floating point
+// model: each layer alone, and with the loss of all layers before it.
 #pragma once
 
 #include <optional>
@@ -13,13 +14,14 @@
 
 namespace millrace::quantise {
 
-// Measures the loss of each layer alone, for exact operands against its exact result, by probe.
+// Measures the loss of each layer alone: the result that the layer computes of exact operands,
+// compared with its exact result. Returns one Difference for each of probed.probes, in their order.
 Result<std::vector<Difference>> measure_probes(const ProbedGraph& probed,
                                                std::span<const Sample> samples);
 
-// Measures the loss of all layers up to each value together: the values of the floating point model
-// against those of the quantised one that carry their names (or quantised_name()), by value of
-// `exact`; nothing if the quantised program has no such value.
+// Compares each value of the floating point model with the value of the quantised model that has
+// the same name or quantised_name(), and so measures the loss of all layers up to it together. The
+// result is indexed by value of `exact`; it is empty where the quantised model has no such value.
 Result<std::vector<std::optional<Difference>>> compare_values(const graph::CompiledModel& exact,
                                                               const graph::CompiledModel& quantised,
                                                               std::span<const Sample> samples);

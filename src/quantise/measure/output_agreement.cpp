@@ -1,3 +1,5 @@
+// The cosine similarity is computed per sample and output, and averaged over samples; the SNR is
+// computed per output, with signal and noise summed over all samples.
 #include "quantise/measure/output_agreement.h"
 
 #include <algorithm>
@@ -13,24 +15,24 @@ namespace {
 
 using Outputs = std::vector<std::vector<float>>;
 
-// The first runs of a program are slow, since they are the first to touch its memory: the least
-// time of so many is that of a later one.
+// The least number of runs that are timed. The first runs of a program are slow, since they touch
+// its memory for the first time, so the least time should come from a later run.
 constexpr size_t kTimedRuns = 4;
 
-// Cosine similarity of the output that agrees least.
+// Returns the cosine similarity of the output that agrees least; 0 if it is NaN.
 double cosine_of(const Outputs& exact, const Outputs& approximate) {
   double worst = 1;
   for (size_t i = 0; i < exact.size(); ++i) {
     Difference difference;
     difference.add(exact[i], approximate[i]);
     const double cosine = difference.cosine();
-    if (std::isnan(cosine)) return 0;  // a NaN agrees with nothing
+    if (std::isnan(cosine)) return 0;
     worst = std::min(worst, cosine);
   }
   return worst;
 }
 
-// More runs, where there are too few samples to time one of them well.
+// Repeats the samples until there were at least kTimedRuns runs; the first pass is done already.
 Status run_for_times(ProgramRunner& runner, std::span<const Sample> samples) {
   const auto ignore = [](size_t, ProgramRunner::Outputs) { return Status(); };
   for (size_t runs = samples.size(); runs != 0 && runs < kTimedRuns; runs += samples.size())
@@ -38,6 +40,7 @@ Status run_for_times(ProgramRunner& runner, std::span<const Sample> samples) {
   return {};
 }
 
+// Adds the times and the precision of the program.
 void add_facts(const ProgramRunner& runner, OutputRun& run) {
   const device::ProgramInfo info = runner.program().info();
   const runtime::ProfileTotals times = runner.times();
@@ -50,7 +53,7 @@ void add_facts(const ProgramRunner& runner, OutputRun& run) {
   run.note = info.note;
 }
 
-// SNR in dB of the output that agrees least, over all samples; NaN if a number of it is NaN.
+// Returns the SNR in dB, over all samples, of the output that agrees least; NaN if one is NaN.
 double snr_of(const OutputValues& exact, const OutputValues& approximate) {
   double worst = std::numeric_limits<double>::infinity();
   const size_t outputs = exact.empty() ? 0 : exact[0].size();

@@ -1,4 +1,5 @@
-// How well the outputs of a program agree with those of the floating point program, on samples.
+// Measures on samples how well the outputs of a program agree with those of the floating point
+// program: cosine similarity, SNR and, for classifiers, the top-1 class.
 #pragma once
 
 #include <cstddef>
@@ -20,29 +21,33 @@ using OutputValues = std::vector<std::vector<std::vector<float>>>;  // [sample][
 
 struct OutputRun {
   OutputValues values;
-  // The least time that one run of each node has taken, by its name, with the conversions that the
-  // device added for it; and of all of them together.
+  // The least time of each step over all runs, in ms: summed by the name of the step's node, which
+  // is empty for steps that the device added, and over all steps.
   std::map<std::string, double> node_ms;
   double total_ms = 0;
   bool in_bf16 = false;  // whether a step computes in BF16
-  std::string note;      // what the device says of the program's precision (device::ProgramInfo)
+  std::string note;      // device::ProgramInfo::note: why the precision is not the model's
 };
 
+// Runs the model on the samples on the CPU device. With fewer than four samples, these are run
+// again for the times. Errors are those of ProgramRunner.
 Result<OutputRun> run_outputs(const graph::CompiledModel& model, std::span<const Sample> samples);
 
+// Per sample, the cosine similarity is that of the output that agrees least; 0 if it has a NaN.
 struct OutputAgreement {
-  double mean_cosine = 1;   // over samples, of the output that agrees least
-  double worst_cosine = 1;  // of the sample that agrees least
+  double mean_cosine = 1;                                   // over samples
+  double worst_cosine = 1;                                  // over samples
   double snr_db = std::numeric_limits<double>::infinity();  // over samples, of the worst output
   size_t samples = 0;
-  // Samples with the same greatest element, where the only output has one number per class.
+  // Samples with the same top-1 class; present if the model is a classifier with FLOAT32 scores.
   std::optional<size_t> same_top1;
 
-  // 1 - mean_cosine, or the share of samples with another greatest element if that is more.
+  // 1 - mean_cosine or, if that is greater, the share of samples with another top-1 class.
   double error() const noexcept;
 };
 
-// Requirement: both are of the same samples and have the same shapes.
+// Compares the outputs of two programs. Requirement: both ran on the same samples, and their
+// outputs have the same shapes.
 OutputAgreement compare_outputs(const OutputValues& exact, const OutputValues& approximate,
                                 bool is_classifier);
 

@@ -1,4 +1,4 @@
-// The scores of a classifier: which tensors may hold them, and how classes rank by them.
+// Scores of a classifier: finds the tensors that may hold them, and ranks classes by them.
 // Thread-safe.
 #pragma once
 
@@ -16,10 +16,10 @@ bool may_hold_scores(const tensor::TensorDesc& cpu);
 // Whether the model has one output, which may hold scores.
 bool is_classifier(const graph::CompiledModel& model);
 
-// The order of classes: higher scores first, NaN last, then by number.
+// Whether class `a` ranks before class `b`: higher scores first, NaN last, equal ones by index.
 bool ranks_before(std::span<const float> scores, size_t a, size_t b);
 
-// Requirement: there is a score.
+// Returns the class that ranks first (top-1). Requirement: there is a score.
 size_t best_class(std::span<const float> scores);
 
 }  // namespace millrace::quantise

@@ -1,3 +1,5 @@
+// One pass over the nodes, in order. Only constants change: the weights and bias of the Conv that
+// makes a value, and the weights of the Conv that reads it. New constants are added beside the old.
 #include "quantise/rewrite/equalise.h"
 
 #include <algorithm>
@@ -17,7 +19,8 @@ using graph::UnaryKind;
 using graph::ValueId;
 
 constexpr size_t kWeight = 1, kBias = 2;
-// Beyond it, a channel that was small in all samples would lose its accuracy in the weights.
+// Limit of the factors and of their reciprocals: with a greater one, the factors of a channel that
+// happened to be small in all samples would cost too much accuracy in the weights.
 constexpr float kMostFactor = 16;
 
 bool is_float_constant(const Graph& graph, ValueId id) {
@@ -25,7 +28,8 @@ bool is_float_constant(const Graph& graph, ValueId id) {
          graph.values[id].type == tensor::DataType::kFloat32;
 }
 
-// Whether scaling the channels of the weights and the bias scales those of the result.
+// Whether the node is a Conv whose result scales, channel by channel, with its weights and bias:
+// both are constants, and it has neither a residual operand nor slopes per channel.
 bool scales_through(const Graph& graph, const Node& node) {
   const auto* conv = std::get_if<graph::Conv>(&node.op);
   if (conv == nullptr || !is_float_constant(graph, node.inputs[kWeight])) return false;
@@ -36,7 +40,7 @@ bool scales_through(const Graph& graph, const Node& node) {
   return kind == UnaryKind::kIdentity || kind == UnaryKind::kRelu || kind == UnaryKind::kLeakyRelu;
 }
 
-// The greatest magnitude of the weights that meet each channel of the operand.
+// Returns, by channel of the operand, the greatest magnitude of the weights that multiply it.
 std::vector<float> reader_magnitudes(const Graph& graph, const Node& reader) {
   const WeightLayout layout(graph, reader);
   const auto weights = graph.values[reader.inputs[kWeight]].constant->as<float>();
@@ -48,8 +52,9 @@ std::vector<float> reader_magnitudes(const Graph& graph, const Node& reader) {
   return greatest;
 }
 
-// By what to divide each channel of the value: what makes it and the weights that read it equally
-// large, by their greatest ones, up to a common factor.
+// Returns the factor by which to divide each channel of the value. Afterwards the channel and the
+// weights that read it have the same greatest magnitude, relative to the greatest of all channels,
+// unless the factor is clamped. Channels that are all zero get factor 1.
 std::vector<float> factors_for(const ValueStatistics& seen, const std::vector<float>& weights) {
   float greatest_value = 0, greatest_weight = 0;
   std::vector<float> values;
@@ -66,7 +71,7 @@ std::vector<float> factors_for(const ValueStatistics& seen, const std::vector<fl
   return factors;
 }
 
-// The constant with each element multiplied by factor(its index).
+// Adds a copy of the constant with each element multiplied by factor(index of the element).
 template <class Factor>
 ValueId scaled(Graph& graph, ValueId id, const Factor& factor) {
   const graph::Value old = graph.values[id];
@@ -87,7 +92,8 @@ void apply(Graph& graph, Node& maker, Node& reader, const std::vector<float>& fa
       scaled(graph, reader.inputs[kWeight], [&](size_t i) { return factors[read.input_of(i)]; });
 }
 
-// The one node that reads the value as the operand of a convolution, if no other does.
+// Returns the Conv that reads the value as its first operand, if it has a constant weight, nothing
+// else reads the value and it is no output.
 std::optional<uint32_t> only_reader(const Graph& graph, const std::vector<uint32_t>& readers,
                                     ValueId id) {
   if (readers.size() != 1 || std::ranges::find(graph.outputs, id) != graph.outputs.end())

@@ -1,3 +1,5 @@
+// Values that must share an encoding are joined to groups first; then each group gets one encoding
+// for the union of its ranges.
 #include "quantise/rewrite/forms.h"
 
 #include <algorithm>
@@ -16,7 +18,7 @@ using graph::Node;
 using graph::ValueId;
 using tensor::DataType;
 
-// A form needs a scale even where nothing but zeros was seen.
+// Clamps a scale to positive, normal FLOAT32 values: it is 0 if all elements seen were zero.
 double usable_scale(double scale) {
   return std::clamp(scale, double{std::numeric_limits<float>::min()},
                     double{std::numeric_limits<float>::max()});
@@ -33,7 +35,8 @@ StoredForm form(DataType type, double scale, int32_t zero_point) {
   return {type, {{static_cast<float>(usable_scale(scale))}, {zero_point}}};
 }
 
-// Sets of values that share one form, each with the range of all its members.
+// Disjoint sets (union-find) of values that share one encoding, each set with the union of the
+// ranges of its members.
 class Groups {
  public:
   Groups(const Selection& selection, const Calibration& calibration, RangeMethod method)
@@ -48,7 +51,7 @@ class Groups {
   const Range& range(ValueId id) { return ranges_[root(id)]; }
   bool has_boundary(ValueId id) { return has_boundary_[root(id)]; }
 
-  // An input or an output of the graph.
+  // Marks the set of `id`, an input or an output of the graph.
   void add_boundary(ValueId id) { has_boundary_[root(id)] = true; }
 
   void join(ValueId a, ValueId b) {
@@ -69,7 +72,7 @@ class Groups {
   std::vector<bool> has_boundary_;  // of roots
 };
 
-// Whether every number of the result is one of the only operand, or zero.
+// Whether every element of the result is one of the first operand, or zero.
 bool only_moves_one(const Node& node) {
   return lowering::only_moves(node.op) && !std::holds_alternative<graph::Concat>(node.op);
 }
@@ -78,7 +81,8 @@ double width(const Range& range) {
   return double{range.high} - double{range.low};
 }
 
-// A common form costs an operand at most one of its eight bits.
+// Joins the result with each operand whose range is at least half as wide as their common range:
+// the common encoding costs such an operand at most one of its eight bits.
 void join_concat(Groups& groups, const Node& node) {
   const ValueId output = node.outputs[0];
   for (const ValueId id : node.inputs)

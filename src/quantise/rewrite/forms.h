@@ -1,4 +1,5 @@
-// The forms in which values are stored: type, scale and zero point, from calibrated ranges.
+// Chooses the quantised encodings of values (type, scale and zero point) from calibrated ranges.
+// Encodings are per tensor: one scale for all elements. Thread-safe.
 #pragma once
 
 #include <optional>
@@ -11,36 +12,40 @@
 
 namespace millrace::quantise {
 
+// A quantised encoding. Functions of this header make ones with a single scale.
 struct StoredForm {
   tensor::DataType type = tensor::DataType::kInt8;
   graph::Quantisation quantisation;
   friend bool operator==(const StoredForm&, const StoredForm&) = default;
 };
 
-// The form of each value of a graph; nothing for those that stay floating point.
+// By value of a graph: its encoding, or nothing if it stays in floating point.
 using Forms = std::vector<std::optional<StoredForm>>;
 
 struct FormOptions {
   RangeMethod method = RangeMethod::kPercentile;
-  // Whether inputs and outputs have the board's form, board_form_of().
+  // Whether inputs and outputs have the encoding of the board, board_form_of().
   bool board_boundaries = false;
 };
 
-// The form for numbers of a range: UINT8 from 0 for a range without negative numbers, which is what
-// a ReLU makes; INT8 with zero point 0 where both sides are about as wide; UINT8 with a zero point
-// otherwise, since a symmetric one would waste more than half of one side.
+// Returns the encoding for a range: UINT8 with zero point 0 if it has no negative values, as after
+// a Relu; INT8 with zero point 0 (symmetric) if its shorter side is at least half as long as the
+// longer one; otherwise UINT8 with a zero point (asymmetric), since a symmetric encoding would
+// waste more than half of the shorter side's integers.
 StoredForm form_of(const Range& range);
 
-// The form that the board's programs expect of a boundary: INT8 with zero point 0, and as scale the
-// least power of two with which at most the last step of the longer side saturates.
+// Returns the encoding that the board's programs expect of a boundary: INT8 with zero point 0, and
+// as scale the least power of two that is at least 1/128 of the longer side. So at most the values
+// beyond 127 scales on the positive side saturate.
 StoredForm board_form_of(const Range& range);
 
-// The numbers that a form holds.
+// Returns the range of real values that an encoding represents.
 Range range_of(const StoredForm& form);
 
-// Forms for all of selection.values. The result of a node that only moves numbers, or takes their
-// maximum, has the form of its operand. Operands of a Concat with similar ranges share its form.
-// Requirement: `calibration` has statistics of all these values.
+// Returns the encodings of all of selection.values. Values share one encoding if a node only moves
+// elements from one to the other, which includes max pooling. An operand of a Concat shares the
+// result's if their ranges are similar. Requirement: `calibration` has statistics of all these
+// values.
 Forms choose_forms(const graph::Graph& graph, const Selection& selection,
                    const Calibration& calibration, const FormOptions& options);
 

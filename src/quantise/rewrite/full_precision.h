@@ -1,4 +1,4 @@
-// Marks the nodes of a graph that compute in FP32 in a program of a lower precision.
+// Marks nodes of a graph to compute in FP32 in a program of a lower precision. Thread-safe.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace millrace::quantise {
 
-// The graph in which these nodes, by index, are of FP32, and so is what only moves numbers to or
-// from them, since a move in a lower precision would round the numbers.
+// Returns the graph with the nodes for which `nodes`, by index, is true marked as FP32. Nodes that
+// only move elements to or from them are marked, too: in a lower precision they would round them.
 graph::Graph with_full_precision(graph::Graph graph, const std::vector<bool>& nodes);
 
 }  // namespace millrace::quantise

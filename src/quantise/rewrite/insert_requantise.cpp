@@ -1,3 +1,6 @@
+// Among the values that are stored as integers, one that a quantised node makes is replaced by its
+// dequantised form for all readers. One that a floating point node makes, and an input, gets a
+// dequantised copy that only quantised nodes read.
 #include "quantise/rewrite/insert_requantise.h"
 
 #include <algorithm>
@@ -15,6 +18,8 @@ using graph::Node;
 using graph::Value;
 using graph::ValueId;
 
+// Builds the result node by node, in the order of the source. The values of the source keep their
+// ids; new values follow them.
 class Inserter {
  public:
   Inserter(const Graph& source, const Quantised& quantised)
@@ -33,8 +38,8 @@ class Inserter {
   }
 
  private:
-  // The values that nodes read in place of a value. The result of a floating point node stays exact
-  // for other floating point nodes.
+  // The values of the result that floating point and quantised nodes read in place of a value of
+  // the source. If a floating point node makes it, other such nodes read it without quantisation.
   struct Read {
     ValueId by_floating = kNoValue;
     ValueId by_quantised = kNoValue;
@@ -48,7 +53,8 @@ class Inserter {
     for (ValueId& id : node.inputs)
       if (id < read_.size())  // neither absent nor a new constant
         id = computes_quantised ? read_[id].by_quantised : read_[id].by_floating;
-    // An output of the graph is what the pair makes, under the name that it has.
+    // An output of the graph is the dequantised value, and keeps its id and name. So the node
+    // writes to a new value, which the pair reads.
     const std::vector<ValueId> made = node.outputs;
     for (ValueId& id : node.outputs)
       if (computes_quantised && quantised_.selection.values[id] && is_output(id))
@@ -59,20 +65,21 @@ class Inserter {
       if (quantised_.selection.values[made[i]]) add_reads(made[i], outputs[i], computes_quantised);
   }
 
+  // Quantises `value`, which a node makes as `made`, for its readers.
   void add_reads(ValueId value, ValueId made, bool computes_quantised) {
     read_[value].by_quantised = add_pair(value, made);
     if (computes_quantised) read_[value].by_floating = read_[value].by_quantised;
   }
 
-  // Quantises `made`, which stands for `value`, and returns the numbers that are left of it: a new
-  // value, or `value` itself where that is not what was made.
+  // Adds a pair of Requantise that reads `made`, and returns the dequantised value: `value` if no
+  // node writes it yet, otherwise a new one.
   ValueId add_pair(ValueId value, ValueId made) {
     const ValueId integers = add_quantised(result_, made, *quantised_.forms[value]);
     result_.values[integers].name = quantised_name(source_.values[value].name);
-    const ValueId numbers = value == made ? add_value_like(result_, value, "_dequantised") : value;
+    const ValueId floats = value == made ? add_value_like(result_, value, "_dequantised") : value;
     const std::string& name = result_.values[integers].name;
-    result_.nodes.push_back({name + "/dequantise", graph::Requantise{}, {integers}, {numbers}});
-    return numbers;
+    result_.nodes.push_back({name + "/dequantise", graph::Requantise{}, {integers}, {floats}});
+    return floats;
   }
 
   bool is_output(ValueId id) const {

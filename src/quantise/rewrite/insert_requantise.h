@@ -1,7 +1,8 @@
-// Puts quantisation into a floating point graph, in the explicit form: each value that is stored as
-// integers goes through a pair of Requantise, one that quantises it and one that makes numbers of
-// it again. The nodes stay as they are but for their weights and biases, which become quantised
-// constants. lowering's passes merge each node with the pairs around it.
+// Makes the quantisation of a floating point graph explicit, as the QDQ format of ONNX does with
+// QuantizeLinear and DequantizeLinear: each value that is stored as integers passes through a pair
+// of Requantise nodes, of which the first quantises and the second dequantises it. Other nodes stay
+// as they are, except that weights and biases of quantised nodes become quantised constants. The
+// passes of lowering then fuse each node with the pairs around it. Thread-safe.
 #pragma once
 
 #include <string>
@@ -13,26 +14,26 @@
 
 namespace millrace::quantise {
 
-// The values of a graph that its quantised nodes read and make, and their forms.
+// The quantised nodes of a graph, the values that are stored as integers, and their encodings.
 struct Quantised {
   Selection selection;
   Forms forms;
-  // For the correction of biases; empty: none.
+  // The statistics for the correction of biases; empty: biases are not corrected.
   Calibration calibration;
 };
 
-// The name that a value has where it is stored as integers.
+// Returns the name of the integers of the value named `name`.
 std::string quantised_name(const std::string& name);
 
-// A graph with the same inputs and outputs.
+// Returns the graph with explicit quantisation. Its inputs and outputs stay the same values.
 graph::Graph insert_requantise(const graph::Graph& graph, const Quantised& quantised);
 
-// `node` with quantised weights and bias, if it has such. `graph` has all its values, and gets the
-// constants.
+// Returns a copy of `node`, with quantised weights and bias if it is a Conv or a MatMul. Adds the
+// new constants to `graph`, which must hold all values of the node.
 graph::Node with_quantised_weights(graph::Graph& graph, const graph::Node& node,
                                    const Quantised& quantised);
 
-// Adds a value that has the numbers of `from` in a form, and the node that makes it.
+// Adds a node that quantises `from` to an encoding, and its result. Returns the result.
 graph::ValueId add_quantised(graph::Graph& graph, graph::ValueId from, const StoredForm& form);
 
 }  // namespace millrace::quantise

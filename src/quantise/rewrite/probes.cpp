@@ -30,7 +30,7 @@ class Prober {
   }
 
  private:
-  // Makes a value of its own from another, which an output of the graph has to be.
+  // Adds a node `op` that reads `from`, and its FLOAT32 result with the shape of `exact_`.
   ValueId add_step(ValueId from, const std::string& name, graph::Operator op) {
     const Value& value = source_.values[from < source_.values.size() ? from : exact_];
     const ValueId made = probed_.graph.add_value({name, value.type, value.shape, std::nullopt});
@@ -41,6 +41,7 @@ class Prober {
   void add_input(ValueId id) {
     exact_ = id;
     const std::string& name = source_.values[id].name;
+    // A graph output must be made by a node, so the exact result is a copy of the input.
     const ValueId copy = add_step(id, name + "_copy", graph::Unary{});
     add({std::nullopt, id, copy, stored(id)});
   }
@@ -57,7 +58,8 @@ class Prober {
     add({index, std::nullopt, exact_, quantised_.selection.values[exact_] ? stored(made) : made});
   }
 
-  // Adds steps that store `from` in the form of `exact_` and read it again; returns the result.
+  // Adds a pair of nodes that quantise `from` to the encoding of `exact_` and dequantise it.
+  // Returns the result.
   ValueId stored(ValueId from) {
     const ValueId integers = add_quantised(probed_.graph, from, *quantised_.forms[exact_]);
     const std::string name = probed_.graph.values[integers].name + "/numbers";
@@ -73,7 +75,7 @@ class Prober {
 
   const Graph& source_;
   const Quantised& quantised_;
-  ValueId exact_ = graph::kNoValue;  // what the layer that is being added makes
+  ValueId exact_ = graph::kNoValue;  // the exact result of the layer that is being added
   ProbedGraph probed_;
 };
 

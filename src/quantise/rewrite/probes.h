@@ -1,4 +1,6 @@
-// Probes: what each quantised layer alone adds to the error, whatever the layers before it did.
+// Probes measure the error of each quantised layer alone: a graph that computes, beside each exact
+// layer, a quantised copy of it from the same exact operands. One run then gives the errors of all
+// layers, without those of the layers before them. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -10,22 +12,24 @@
 
 namespace millrace::quantise {
 
-// A layer: a quantised node, or a graph input that is stored quantised.
+// One layer: a quantised node, or a graph input that is stored as integers. Either `node` or
+// `input` has a value.
 struct Probe {
-  std::optional<size_t> node;                // index in the graph that was probed
-  std::optional<graph::ValueId> input;       // likewise; one of both
-  graph::ValueId exact = graph::kNoValue;    // of the probed graph: the floating point value,
-  graph::ValueId rounded = graph::kNoValue;  // and what the layer makes of exact operands
+  std::optional<size_t> node;                // its index in the source graph
+  std::optional<graph::ValueId> input;       // its id in the source graph
+  graph::ValueId exact = graph::kNoValue;    // in the probed graph: the floating point result,
+  graph::ValueId rounded = graph::kNoValue;  // and the quantised layer's result of exact operands
 };
 
 struct ProbedGraph {
-  // The floating point graph with, beside each layer, a copy of it that reads the exact operands,
-  // has quantised weights, and stores its result quantised where the layer does. Its outputs are
-  // the values of the probes, each once.
+  // The floating point graph with a copy of each layer. The copy reads the exact operands, has
+  // quantised weights, and quantises its result if the layer does. The outputs are the values of
+  // the probes, each once.
   graph::Graph graph;
   std::vector<Probe> probes;  // in the order of the graph, inputs first
 };
 
+// Returns the probed graph of `graph`, the source.
 ProbedGraph probe_layers(const graph::Graph& graph, const Quantised& quantised);
 
 }  // namespace millrace::quantise

@@ -1,3 +1,5 @@
+// A node passes two tests: can_be_quantised() looks at the node and its operands alone, and class
+// Selector at its neighbours.
 #include "quantise/rewrite/selection.h"
 
 #include <fmt/format.h>
@@ -22,20 +24,21 @@ using tensor::DataType;
 
 constexpr size_t kWeight = 1, kBias = 2, kResidual = 3;
 
-// A constant that integers can stand for.
+// Whether the value is a FLOAT32 constant without NaN or infinity, so that it can be quantised.
 bool is_float_constant(const Value& value) {
   return value.constant && value.type == DataType::kFloat32 &&
          std::ranges::all_of(value.constant->as<float>(),
                              [](float element) { return std::isfinite(element); });
 }
 
+// Whether the value is computed in FLOAT32 and not quantised yet.
 bool is_activation(const Graph& graph, ValueId id) {
   const Value& value = graph.values[id];
   return !value.constant && value.type == DataType::kFloat32 && !value.quantisation &&
          value.elements() > 0;
 }
 
-// A bias that is one number per channel of the result.
+// Whether the operand is absent, or a bias with one constant element per channel of the result.
 bool is_bias(const Graph& graph, ValueId id, int64_t channels) {
   if (id == kNoValue) return true;
   const Value& bias = graph.values[id];
@@ -43,6 +46,8 @@ bool is_bias(const Graph& graph, ValueId id, int64_t channels) {
          (bias.shape.empty() || bias.shape.back() == channels);
 }
 
+// The overloads of fits() check what is specific to an operator; the operands that are activations
+// are checked already.
 bool fits(const Graph& graph, const Node& node, const graph::Conv&) {
   const Value& weight = graph.values[node.inputs[kWeight]];
   return is_float_constant(weight) && is_bias(graph, node.input(kBias), weight.shape[0]);
@@ -53,7 +58,7 @@ bool fits(const Graph& graph, const Node& node, const graph::MatMul& op) {
   const size_t rank = b.shape.size();
   if (graph.values[node.inputs[0]].shape.size() < 2 || rank < 2) return false;
   const int64_t columns = b.shape[op.transpose_b ? rank - 2 : rank - 1];
-  // Weights of a batch of matrices would have one scale for all.
+  // A constant must have rank 2: scales per channel of the result are along one of its dimensions.
   if (b.constant ? !is_float_constant(b) || rank != 2 : b.type != DataType::kFloat32) return false;
   return is_bias(graph, node.input(kBias), columns);
 }
@@ -63,7 +68,8 @@ bool fits(const Graph&, const Node&, const graph::Binary& op) {
   return op.kind == BinaryKind::kAdd || op.kind == BinaryKind::kSub || op.kind == BinaryKind::kMul;
 }
 
-// Functions whose results lie in a narrow range, or in that of their operand.
+// Functions whose results are bounded or grow at most linearly with the operand, so that eight bits
+// cover their range well.
 bool fits(const Graph&, const Node&, const graph::Unary& op) {
   static constexpr UnaryKind kKinds[] = {
       UnaryKind::kIdentity,  UnaryKind::kRelu,    UnaryKind::kClip, UnaryKind::kLeakyRelu,
@@ -95,6 +101,8 @@ bool can_be_quantised(const Graph& graph, const Node& node) {
          std::visit([&](const auto& op) { return fits(graph, node, op); }, node.op);
 }
 
+// Starts with all candidates and drops nodes until a fixed point: dropping one may leave others
+// between floating point nodes.
 class Selector {
  public:
   Selector(const Graph& graph, const SelectionOptions& options)
@@ -118,10 +126,11 @@ class Selector {
            !lowering::matching_names(graph_.nodes[index], options_.keep).empty();
   }
 
-  // All nodes that can be, and are not behind the last convolution or matrix product.
+  // Selects all nodes that can be quantised and are not after the last Conv or MatMul. The nodes
+  // are visited in reverse order.
   void choose_candidates() {
     selection_.nodes.assign(graph_.nodes.size(), false);
-    // True for each value from which something is computed that is weighted again.
+    // By value: whether a Conv or a MatMul, or with quantise_outputs an output, depends on it.
     std::vector<bool> needed(graph_.values.size());
     if (options_.quantise_outputs)
       for (const ValueId id : graph_.outputs) needed[id] = true;
@@ -137,7 +146,7 @@ class Selector {
     }
   }
 
-  // Nodes without weights that would only add conversions; whether there were any.
+  // Drops nodes without weights that would add conversions. Returns whether there were any.
   bool drop_islands() {
     mark_values();
     bool dropped = false;
@@ -154,7 +163,7 @@ class Selector {
     return dropped;
   }
 
-  // Whether the result is stored as integers, at once or when a function has cut it off.
+  // Whether the result is stored as integers, at once or after the Relu or Clip that reads it.
   bool gives_integers(const Node& node) const {
     const ValueId y = node.outputs[0];
     if (selection_.values[y]) return true;
@@ -162,13 +171,14 @@ class Selector {
            is_cut_off_sum(graph_.nodes[readers_[y][0]]);
   }
 
-  // Whether the value is quantised, or is to be for a convolution or matrix product anyway.
+  // Whether the value is a graph input, a selected node makes it, or a selected Conv or MatMul
+  // reads it, so that it is quantised anyway.
   bool is_available(ValueId id) const {
     return !maker_[id] || selection_.nodes[*maker_[id]] || for_weighted_[id];
   }
 
-  // Whether the node cuts off, before it is stored, what a quantised sum makes for it alone:
-  // kernels on integers do so by saturating.
+  // Whether the node is a Relu or a Clip that alone reads the result of a selected Binary. Only the
+  // result of the Relu or Clip is then quantised: integer kernels apply it by saturation.
   bool is_cut_off_sum(const Node& node) const {
     const auto* unary = std::get_if<graph::Unary>(&node.op);
     if (unary == nullptr || !lowering::bounds_of(unary->function)) return false;
@@ -181,6 +191,7 @@ class Selector {
     return std::ranges::find(graph_.outputs, id) != graph_.outputs.end();
   }
 
+  // Sets selection_.values and for_weighted_ to the activations that selected nodes read.
   void mark_values() {
     selection_.values.assign(graph_.values.size(), false);
     for_weighted_.assign(graph_.values.size(), false);
@@ -202,7 +213,7 @@ class Selector {
   const SelectionOptions& options_;
   std::vector<std::optional<size_t>> maker_;          // by value
   const std::vector<std::vector<uint32_t>> readers_;  // by value
-  std::vector<bool> for_weighted_;  // by value: a quantised weighted node reads it
+  std::vector<bool> for_weighted_;  // by value: a selected Conv or MatMul reads it
   Selection selection_;
 };
 

@@ -1,11 +1,13 @@
-// Selection: which nodes of a graph compute on quantised values. It follows from the graph alone,
-// so it is known before anything is calibrated.
+// Selects the nodes of a graph that compute on quantised values. The selection depends on the graph
+// alone, so it is known before calibration.
 //
-//   - Convolutions and matrix products do, where what they read fits.
-//   - What stands between them does where it takes part in no conversion that would not be there
-//     without it: it reads what quantised nodes make, and a quantised node reads its result.
-//   - What comes behind the last of them stays floating point, where errors cost most and time
-//     least: the decoding of boxes, Softmax.
+//   - Convolutions and matrix products (Conv, MatMul) are selected if their operands are supported.
+//   - A node between them is selected if this adds no conversion: its operands are quantised
+//     anyway, and a selected node reads its result as integers.
+//   - Nodes after the last convolution or matrix product, such as Softmax and box decoding, stay in
+//     floating point: errors cost most there, and the nodes take little time.
+//
+// Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -19,17 +21,17 @@ namespace millrace::quantise {
 
 struct SelectionOptions {
   lowering::CpuOperators keep = {};  // operators and nodes that stay floating point, by name
-  std::vector<bool> kept = {};       // the same by the index of the node; empty: none
-  // Whether nodes that make outputs, and what stands between them and the last convolution or
-  // matrix product, compute on quantised values, too.
+  std::vector<bool> kept = {};       // the same, by index of the node; empty: none
+  // Whether to quantise the outputs as well: nodes after the last convolution or matrix product may
+  // be selected, and the outputs that selected nodes make are stored as integers.
   bool quantise_outputs = false;
 };
 
 struct Selection {
   std::vector<bool> nodes;   // by index: computes on quantised values
-  std::vector<bool> values;  // by id: is stored quantised, for such a node
+  std::vector<bool> values;  // by id: is stored as integers
 
-  bool empty() const noexcept;
+  bool empty() const noexcept;  // whether no node is selected
 };
 
 // Requirement: graph::validate(graph) is OK. kInvalidArgument: `keep` has names that match no node.
@@ -37,7 +39,8 @@ Result<Selection> select_nodes(const graph::Graph& graph, const SelectionOptions
 
 // Whether the node is a Conv or a MatMul.
 bool is_weighted(const graph::Node& node) noexcept;
-// The operands that are quantised like results, no weights; those that are absent left out.
+// Returns the indices of the operands that are activations, and so are quantised by a calibrated
+// range: neither weights nor biases. Absent operands are left out.
 std::vector<size_t> activation_slots(const graph::Graph& graph, const graph::Node& node);
 
 }  // namespace millrace::quantise

@@ -1,13 +1,14 @@
-// Sums that a Conv computes with its residual operand, apart from it: other runtimes have kernels
-// on integers for a convolution and for a sum, each between quantised values, and none for both.
+// Splits residual sums from the convolutions that they are fused into, for models that other
+// runtimes read: these have integer kernels for a Conv and for an Add between quantised values, but
+// none for both together. Thread-safe.
 #pragma once
 
 #include "graph/graph.h"
 
 namespace millrace::quantise {
 
-// The graph, in which an Add follows each Conv that had a residual operand, and its activation
-// follows that. Convs whose activation has slopes per channel stay as they are.
+// Returns the graph in which each Conv with a residual operand is followed by an Add, and that by
+// the Conv's activation, if it has one. A Conv with slopes per channel stays as it is.
 graph::Graph split_sums(const graph::Graph& graph);
 
 }  // namespace millrace::quantise

@@ -1,4 +1,4 @@
-// A value beside another one.
+// Adds values to a graph that have the type and shape of another one.
 #pragma once
 
 #include <string_view>
@@ -7,8 +7,8 @@
 
 namespace millrace::quantise {
 
-// Adds a value with the type and the shape of `like`, not quantised and no constant. Its name is
-// that of `like` with the suffix.
+// Adds a value with the type and the shape of `like`, neither quantised nor constant. Its name is
+// that of `like` followed by the suffix.
 inline graph::ValueId add_value_like(graph::Graph& graph, graph::ValueId like,
                                      std::string_view suffix) {
   const graph::Value& value = graph.values[like];

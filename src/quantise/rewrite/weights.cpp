@@ -1,3 +1,5 @@
+// Weights are rounded to the nearest multiple of their scale, ties to even. With statistics of the
+// operand, the bias b becomes b - sum((rounded w - w) * mean(x)) before it is quantised.
 #include "quantise/rewrite/weights.h"
 
 #include <algorithm>
@@ -16,15 +18,17 @@ using graph::ValueId;
 using tensor::DataType;
 
 constexpr size_t kWeight = 1, kBias = 2;
-constexpr float kMostSteps = 127;
-// Limit of a bias, so that sums of products have as much room beside it.
+constexpr float kMostSteps = 127;  // the greatest magnitude of a quantised weight
+// The greatest magnitude of a quantised bias: half of the range of the INT32 accumulator, so that
+// the sum of products has the other half.
 constexpr double kMostBiasSteps = 1 << 30;
 
 size_t size(int64_t dimension) {
   return static_cast<size_t>(dimension);
 }
 
-// alpha goes into the weights, which are rounded anyway.
+// Returns the weights of the node. The alpha of a MatMul is multiplied into them and set to 1, so
+// that it is rounded together with them.
 std::vector<float> take_weights(const Graph& graph, Node& node) {
   const auto floats = graph.values[node.inputs[kWeight]].constant->as<float>();
   std::vector<float> weights(floats.begin(), floats.end());
@@ -35,14 +39,16 @@ std::vector<float> take_weights(const Graph& graph, Node& node) {
   return weights;
 }
 
+// Returns the bias of the node, or zeros if it has none.
 std::vector<double> take_bias(const Graph& graph, const Node& node, size_t channels) {
   if (node.input(kBias) == kNoValue) return std::vector<double>(channels);
   const auto floats = graph.values[node.inputs[kBias]].constant->as<float>();
   return {floats.begin(), floats.end()};
 }
 
-// The greatest weight of a channel is 127 steps. A scale is also large enough for the bias, and
-// that of a channel without weights is that of the channel with the greatest.
+// Returns the scale of each output channel: its greatest weight becomes 127, unless a bias within
+// kMostBiasSteps needs a greater scale. A channel whose weights are all zero has the scale of the
+// channel with the greatest weight.
 std::vector<float> scales_for(const std::vector<float>& weights, const std::vector<double>& bias,
                               const WeightLayout& layout, float operand_scale) {
   std::vector<float> greatest(layout.outputs());
@@ -73,7 +79,8 @@ std::vector<int8_t> rounded(const std::vector<float>& weights, const std::vector
   return integers;
 }
 
-// The amount that rounding adds to the mean of each channel of the result.
+// Returns the amount that rounding the weights adds to the mean of each channel of the result: the
+// sum of (rounded weight - weight) * mean of the operand's channel.
 std::vector<double> mean_shift(const std::vector<float>& weights,
                                const std::vector<int8_t>& integers,
                                const std::vector<float>& scales, const WeightLayout& layout,
@@ -111,7 +118,8 @@ ValueId add_bias(Graph& graph, std::string name, const std::vector<double>& bias
                       {std::move(scales), std::move(zeros), 0});
 }
 
-// Whether the statistics are of the channels that the weights meet.
+// Whether the channels of the statistics are those that the weights multiply. They are not if a
+// MatMul transposes its first operand.
 bool are_of_channels(const ValueStatistics* seen, const Node& node, const WeightLayout& layout) {
   const auto* product = std::get_if<graph::MatMul>(&node.op);
   return seen != nullptr && seen->channels().size() == layout.inputs() &&

@@ -1,3 +1,4 @@
+// How the dispatcher accepts calls, how strands wait until theirs have run, and how it stops.
 #include "queue/callbacks/dispatcher.h"
 
 #include <algorithm>
@@ -35,7 +36,7 @@ Status Dispatcher::Impl::start(Strand::State& strand) noexcept {
   if (threads_.load(std::memory_order_relaxed) == 0)
     MILLRACE_RETURN_IF_ERROR(start_thread_locked());
   if (strand.started.load(std::memory_order_relaxed)) return {};
-  if (strands_ > 0 || is_busy()) {  // one strand alone cannot hold up others
+  if (strands_ > 0 || is_busy()) {  // a single strand cannot delay another one
     MILLRACE_RETURN_IF_ERROR(monitor_->start());
     may_watch_ = true;
   }
@@ -66,7 +67,8 @@ void Dispatcher::Impl::post(const StrandPointer& strand, PreparedCall call) noex
   log_refusal(started);
 }
 
-// Requirement: mutex_ is held, and the strand has calls and is idle.
+// Appends the strand to the list of ready strands. Requirement: mutex_ is held, and the strand has
+// calls and is idle.
 void Dispatcher::Impl::schedule(StrandPointer strand) noexcept {
   Strand::State* const last = strand.get();
   last->scheduled = true;
@@ -75,8 +77,9 @@ void Dispatcher::Impl::schedule(StrandPointer strand) noexcept {
   last->self = std::move(strand);
 }
 
-// If strands are ready and every thread is busy, returns the monitor, to be asked without the lock
-// for a later check that the strands have had their turn. Requirement: mutex_ is held.
+// Call while every thread is busy. If strands are ready, returns the monitor, from which the caller
+// then requests a check that they have had their turn (ask(), without the mutex). Otherwise null.
+// Requirement: mutex_ is held.
 std::shared_ptr<Monitor> Dispatcher::Impl::begin_watch() noexcept {
   if (first_ready_ == nullptr || watching_ || stopping_ || !may_watch_) return nullptr;
   watching_ = true;
@@ -84,7 +87,8 @@ std::shared_ptr<Monitor> Dispatcher::Impl::begin_watch() noexcept {
   return monitor_;
 }
 
-// stop() may have run in between: then nobody else removes this object from the monitor's list.
+// Requests a call of on_time(). If stop() has run in between, no other thread removes this object
+// from the monitor's list, so this function does.
 void Dispatcher::Impl::ask(Monitor& monitor) noexcept {
   monitor.call_at(std::chrono::steady_clock::now() + patience_, shared_from_this());
   Lock lock(mutex_);
@@ -98,7 +102,8 @@ bool Dispatcher::Impl::is_busy() const noexcept {
          std::ranges::any_of(slots_, [](const Slot& slot) { return slot.strand != nullptr; });
 }
 
-// True if callbacks close each other's units, so that one must not wait. mutex_ must be held.
+// Returns whether the calling callback would wait for itself, directly or through other strands, as
+// when callbacks close each other's units. Requirement: mutex_ is held.
 bool Dispatcher::Impl::would_wait_for_itself(const Strand::State& strand) noexcept {
   for (const Strand::State* next = &strand; next != nullptr; next = next->waits_for)
     if (next == running_) return true;
@@ -118,7 +123,7 @@ void Dispatcher::Impl::drain(Strand::State& strand) {
   if (waiting != nullptr) waiting->waits_for = &strand;
   const auto is_drained = [&] { return strand.done >= last; };
   while (!is_drained()) {
-    // A callback may have ended the only thread when the system refused another one.
+    // There may be no thread: a callback has ended the only one, and the system refused another.
     if (threads_.load(std::memory_order_relaxed) == 0)
       if (const Status started = start_thread_locked(); !started.ok()) {
         lock.unlock();

@@ -1,9 +1,9 @@
-// Dispatcher: the threads of the process on which users' callbacks run. Strands (strand.h) hand
-// them over.
+// Dispatcher: the thread pool of the process on which users' callbacks run. They are posted through
+// strands (strand.h), and never delay a lane.
 //
-// Callbacks never delay a lane. One thread serves all strands in turn, as long as none waits longer
-// than its patience for it: then another thread is started, so that a callback that takes long, or
-// never returns, delays only those of its own strand. Threads that are no longer needed end.
+// One thread serves all strands in turn. If strands are ready and none has had its turn for the
+// time `patience`, another thread is started, so that a callback that takes long, or never returns,
+// delays only the callbacks of its own strand. Threads that are no longer needed end.
 //
 //   strand:  idle --post--> ready --a thread takes it--> running --no call is left--> idle
 //                             ^                             |
@@ -20,18 +20,19 @@ namespace millrace::queue {
 
 class Dispatcher {
  public:
+  // The default patience.
   static constexpr std::chrono::nanoseconds kPatience = std::chrono::seconds(1);
   // Maximum number of threads. If as many callbacks do not return, the other strands wait.
   static constexpr size_t kMaxThreads = 8;
 
-  // The dispatcher of the process; strands keep it. Its threads end after the last pointer is gone
-  // and the posted calls are done.
+  // Returns the dispatcher of the process, which strands keep alive. Its threads end after the last
+  // pointer is gone and the posted calls are done.
   static std::shared_ptr<Dispatcher> instance();
 
   explicit Dispatcher(std::chrono::nanoseconds patience = kPatience);
-  // Waits until the posted calls are done, at most for its patience; what runs longer is left to
-  // run, with a line in the log. On a thread of the dispatcher: returns at once and the calls run
-  // afterwards.
+  // Waits until the posted calls are done, at most for the patience. If calls run longer, a line is
+  // logged and their threads are left running. On a thread of the dispatcher it returns at once,
+  // and the calls run afterwards.
   ~Dispatcher();
   Dispatcher(const Dispatcher&) = delete;
   Dispatcher& operator=(const Dispatcher&) = delete;

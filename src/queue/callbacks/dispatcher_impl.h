@@ -1,7 +1,9 @@
-// The inside of Dispatcher: its threads, and the strands that are ready.
+// Dispatcher::Impl: the implementation of Dispatcher, with its threads and a linked list of the
+// strands that are ready. One mutex guards all state. It is not held while a call runs or a line is
+// logged.
 //
-//   dispatcher.cpp          how calls are accepted, and how their ends are waited for
-//   dispatcher_threads.cpp  how they run, and on how many threads
+//   dispatcher.cpp          accepting calls, and waiting for them
+//   dispatcher_threads.cpp  running them, and the number of threads
 #pragma once
 
 #include <array>
@@ -27,16 +29,16 @@ struct Strand::State {
 
   const std::string name;
   std::atomic<bool> started{false};
-  // The rest under the dispatcher's mutex.
+  // The other members are guarded by the dispatcher's mutex.
   CallQueue calls;
   uint64_t posted = 0;
   uint64_t done = 0;
-  std::condition_variable finished;  // done changed
+  std::condition_variable finished;  // `done` changed
   bool scheduled = false;            // ready or running
-  std::thread::id runs_on;           // while a call runs
-  const State* waits_for = nullptr;  // the strand for which its running call waits
-  State* next = nullptr;             // in the list of those that are ready
-  std::shared_ptr<State> self;       // while it is in that list
+  std::thread::id runs_on;           // the thread that runs its calls; none between its turns
+  const State* waits_for = nullptr;  // the strand that its running call drains
+  State* next = nullptr;             // next in the list of ready strands
+  std::shared_ptr<State> self;       // keeps it alive while it is in that list
 };
 
 class Dispatcher::Impl final : public Watched, public std::enable_shared_from_this<Impl> {
@@ -45,7 +47,7 @@ class Dispatcher::Impl final : public Watched, public std::enable_shared_from_th
   using StrandPointer = std::shared_ptr<Strand::State>;
 
   explicit Impl(std::chrono::nanoseconds patience) : patience_(patience) {}
-  // Detaches the threads that were started after stop(), for calls that were left.
+  // Detaches the threads that were started after stop(), for the remaining calls.
   ~Impl() override {
     for (Slot& slot : slots_)
       if (slot.thread.joinable()) slot.thread.detach();
@@ -57,9 +59,9 @@ class Dispatcher::Impl final : public Watched, public std::enable_shared_from_th
   void forget(Strand::State& strand) noexcept;
   void post(const StrandPointer& strand, PreparedCall call) noexcept;
   void drain(Strand::State& strand);
-  // Whether the calling thread runs a call of that strand.
+  // Returns whether the calling thread runs a call of that strand.
   static bool runs_here(const Strand::State& strand) noexcept { return running_ == &strand; }
-  // Ends the threads, as ~Dispatcher says.
+  // Ends the threads as described at ~Dispatcher.
   void stop();
 
   void on_time() noexcept override;
@@ -69,7 +71,7 @@ class Dispatcher::Impl final : public Watched, public std::enable_shared_from_th
   class Turn;
   struct Slot {
     std::thread thread;
-    const Strand::State* strand = nullptr;  // that it runs
+    const Strand::State* strand = nullptr;  // the strand that the thread serves
     bool in_use = false;
   };
 
@@ -90,9 +92,9 @@ class Dispatcher::Impl final : public Watched, public std::enable_shared_from_th
   bool on_this_thread() const noexcept { return serving_ == this; }
   static bool would_wait_for_itself(const Strand::State& strand) noexcept;
 
-  // The dispatcher to which this thread belongs.
+  // The dispatcher to which this thread belongs, if any.
   static inline constinit thread_local const Impl* serving_ = nullptr;
-  // The strand of which this thread runs a call.
+  // The strand of which this thread runs a call, if any.
   static inline constinit thread_local Strand::State* running_ = nullptr;
 
   static double seconds(std::chrono::nanoseconds time) noexcept {
@@ -102,20 +104,20 @@ class Dispatcher::Impl final : public Watched, public std::enable_shared_from_th
   const std::chrono::nanoseconds patience_;
   std::mutex mutex_;
   std::condition_variable work_;   // a strand is ready, or stopping_ changed
-  std::condition_variable ended_;  // threads_ changed
+  std::condition_variable ended_;  // threads_ has decreased
   std::shared_ptr<Monitor> monitor_ = Monitor::instance();  // null once stopped
   std::array<Slot, kMaxThreads> slots_;
-  // Read without the lock by start(); the rest is under it.
+  // The number of threads. start() reads it without the mutex, which guards all other members.
   std::atomic<size_t> threads_{0};
-  size_t idle_ = 0;  // threads
+  size_t idle_ = 0;  // number of idle threads
   bool stopping_ = false;
-  size_t strands_ = 0;  // that were started
+  size_t strands_ = 0;  // number of strands that were started and still exist
   Strand::State* first_ready_ = nullptr;
   Strand::State* last_ready_ = nullptr;
-  uint64_t taken_ = 0;       // strands, from that list
-  uint64_t seen_taken_ = 0;  // by the last look of the monitor
+  uint64_t taken_ = 0;       // number of strands taken from that list so far
+  uint64_t seen_taken_ = 0;  // value of taken_ at the last check of the monitor
   bool may_watch_ = false;   // the monitor was started
-  bool watching_ = false;
+  bool watching_ = false;    // a call of on_time() is pending
 };
 
 }  // namespace millrace::queue

@@ -1,4 +1,7 @@
-// How callbacks run, and on how many threads.
+// How callbacks run, and on how many threads. A thread takes one ready strand after another and
+// runs all calls that the strand has at that moment. A callback may throw, or end its thread by a
+// forced unwind (pthread_exit): the destructors of Turn and Service keep the counts right and start
+// another thread if one is needed.
 #include <cxxabi.h>
 
 #include <algorithm>
@@ -13,8 +16,8 @@
 
 namespace millrace::queue {
 
-// A thread's time with the dispatcher. A callback may end the thread, which unwinds its stack: then
-// another one takes its place.
+// Registers a thread with the dispatcher as long as it serves it. If a callback ends the thread,
+// the unwinding calls the destructor, which starts another one in its place.
 class Dispatcher::Impl::Service {
  public:
   Service(Impl& dispatcher, Slot& slot) noexcept : dispatcher_(dispatcher), slot_(slot) {
@@ -42,8 +45,8 @@ class Dispatcher::Impl::Service {
   Slot& slot_;
 };
 
-// A strand's turn on a thread, without the lock. However a call ends, it is counted, and those
-// behind it keep their order.
+// A strand's turn on a thread, without the mutex. However a call ends, it is counted as done, and
+// the calls after it keep their order.
 class Dispatcher::Impl::Turn {
  public:
   Turn(Impl& dispatcher, Slot& slot, StrandPointer strand) noexcept
@@ -71,7 +74,8 @@ class Dispatcher::Impl::Turn {
   void run() {
     while (!calls_.empty()) {
       ++calls_begun_;
-      // The objects that the call captured are destroyed on this thread, before drain() returns.
+      // The call is a temporary: what it has captured is destroyed on this thread, before drain()
+      // can return.
       run_contained(calls_.pop());
       const std::lock_guard lock(dispatcher_.mutex_);
       count_locked();
@@ -97,7 +101,7 @@ void Dispatcher::Impl::serve(size_t index) {
   const Service service(*this, slot);
   Lock lock(mutex_);
   for (;;) {
-    // One idle thread is enough.
+    // One idle thread is enough; further ones end.
     if (first_ready_ == nullptr && (stopping_ || idle_ > 0)) return;
     if (first_ready_ == nullptr) {
       ++idle_;
@@ -109,22 +113,23 @@ void Dispatcher::Impl::serve(size_t index) {
   }
 }
 
-// The lock is not held while the calls run.
+// Takes a ready strand and runs its calls. Requirement: `lock` holds mutex_, and a strand is ready.
+// It is held again afterwards, but not while the calls run.
 void Dispatcher::Impl::run_next(Slot& slot, Lock& lock) {
   StrandPointer strand = take_ready();
   std::shared_ptr<Monitor> monitor = begin_watch();
   lock.release();
   {
     Turn turn(*this, slot, std::move(strand));
-    // Not kept: the last pointer to the monitor must not end under the lock.
+    // The pointer is dropped here: the destructor of the monitor must not run under the mutex.
     if (const auto asked = std::move(monitor)) ask(*asked);
     turn.run();
   }
   lock = Lock(mutex_);
 }
 
-// A forced unwind ends the thread, so it must not be caught. Each call begins in the default
-// floating-point environment, whatever the previous call has left.
+// Runs a call, and logs exceptions. A forced unwind, which ends the thread, has to be rethrown.
+// Each call begins in the default floating-point environment, whatever the previous one has set.
 void Dispatcher::Impl::run_contained(const PreparedCall& call) {
   const DefaultFloatEnvironment floats;
   try {
@@ -134,7 +139,8 @@ void Dispatcher::Impl::run_contained(const PreparedCall& call) {
   } catch (const abi::__forced_unwind&) {
     throw;
   } catch (...) {
-    log(LogLevel::kError, "queue", "a completion callback threw something unknown");
+    log(LogLevel::kError, "queue",
+        "a completion callback threw an exception that is not derived from std::exception");
   }
 }
 
@@ -146,11 +152,11 @@ Dispatcher::Impl::StrandPointer Dispatcher::Impl::take_ready() noexcept {
   return std::move(first->self);
 }
 
-// Requirement: mutex_ is held, and there is a slot.
+// Requirement: mutex_ is held, and a slot is free.
 Status Dispatcher::Impl::start_thread_locked() noexcept {
   const auto slot = std::ranges::find(slots_, false, &Slot::in_use);
   const auto index = static_cast<size_t>(slot - slots_.begin());
-  // One that has left serve(): it ends now.
+  // The slot's previous thread has left serve() and is about to end.
   if (slot->thread.joinable()) slot->thread.detach();
   return contained([&]() -> Status {
     MILLRACE_ASSIGN_OR_RETURN(
@@ -162,13 +168,13 @@ Status Dispatcher::Impl::start_thread_locked() noexcept {
   });
 }
 
-// Logs that the system refuses a thread, if there is nobody to tell; later calls try again. Not to
-// be called under the lock, as the log may call the program.
+// Logs that the system refused a thread, where no caller can be told; later calls try again. Must
+// not be called under the mutex, since the log sink may belong to the program.
 void Dispatcher::Impl::log_refusal(const Status& started) noexcept {
   if (!started.ok()) log(LogLevel::kError, "queue", started.message());
 }
 
-// Starts another thread when no strand has had its turn since the last look.
+// Starts another thread if strands are ready and none has had its turn since the last check.
 void Dispatcher::Impl::on_time() noexcept {
   Lock lock(mutex_);
   watching_ = false;
@@ -180,17 +186,17 @@ void Dispatcher::Impl::on_time() noexcept {
     names = names_of_busy_strands();
     const bool full = threads_.load(std::memory_order_relaxed) == kMaxThreads;
     started =
-        full ? Status(StatusCode::kResourceExhausted, "there are no more threads for callbacks")
+        full ? Status(StatusCode::kResourceExhausted, "the limit of callback threads is reached")
              : start_thread_locked();
   }
   const std::shared_ptr<Monitor> monitor = begin_watch();
-  if (stuck && started.ok()) ++seen_taken_;  // the new thread takes one
+  if (stuck && started.ok()) ++seen_taken_;  // the new thread will take one strand
   lock.unlock();
   if (stuck) log_held_up(names, started);
   if (monitor) ask(*monitor);
 }
 
-// As many as there is memory for. Requirement: mutex_ is held.
+// Lists the strands whose calls run, as many as there is memory for. Requirement: mutex_ is held.
 std::string Dispatcher::Impl::names_of_busy_strands() const noexcept {
   std::string names;
   try {
@@ -205,7 +211,7 @@ std::string Dispatcher::Impl::names_of_busy_strands() const noexcept {
 void Dispatcher::Impl::log_held_up(const std::string& names, const Status& started) const noexcept {
   if (started.ok())
     log_format(LogLevel::kWarning, "queue",
-               "callbacks of {} take long: after {:g} s those of others go on on another thread",
+               "callbacks of {} take long: after {:g} s those of others run on another thread",
                names, seconds(patience_));
   else
     log_format(LogLevel::kError, "queue",
@@ -213,13 +219,14 @@ void Dispatcher::Impl::log_held_up(const std::string& names, const Status& start
                seconds(patience_), started.message());
 }
 
-// Joins the threads that end in time.
+// Waits for the threads, at most for the patience, and joins those that have ended. Requirement:
+// `lock` holds mutex_.
 void Dispatcher::Impl::end_threads(Lock& lock) {
   if (!ended_.wait_for(lock, patience_,
                        [this] { return threads_.load(std::memory_order_relaxed) == 0; })) {
     lock.unlock();
     log_format(LogLevel::kWarning, "queue",
-               "callbacks have not returned for {:g} s: their threads are left to run",
+               "callbacks have not returned for {:g} s: their threads are left running",
                seconds(patience_));
     lock.lock();
   }

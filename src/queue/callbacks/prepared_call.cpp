@@ -6,7 +6,8 @@
 
 namespace millrace::queue {
 
-// Nodes that are not in use: as many as ever were at one time, at most.
+// The process's pool of unused nodes. It grows to the largest number of calls that existed at one
+// time, and is never freed.
 struct Nodes {
   using Node = PreparedCall::Node;
   std::mutex mutex;
@@ -36,7 +37,7 @@ PreparedCall::PreparedCall(Notice notice) {
   node_->next = nullptr;
 }
 
-// Destroys the callback with its captures, and puts the node back into the pool of unused ones.
+// Destroys the callback with its captures, and returns the node to the pool.
 void PreparedCall::recycle() noexcept {
   node_->notice = nullptr;
   node_->status = {};

@@ -1,8 +1,8 @@
-// PreparedCall: a callback with all that it needs to be called: it is made when a request is
-// accepted, so that its completion needs no memory. CallQueue: some of them, in the order in which
-// they were added. CallsById: some of them, in the order of their ids.
+// PreparedCall: a callback in a node with all memory that posting it needs. It is made when a
+// request is accepted, so that completing the request allocates nothing. CallQueue is a FIFO of
+// calls, CallsById a set of calls sorted by id; both link the nodes (intrusive containers).
 //
-// Not thread-safe, except that calls may be made and destroyed on any threads.
+// An object is not thread-safe, but different threads may make and destroy calls concurrently.
 #pragma once
 
 #include <boost/intrusive/set.hpp>
@@ -15,14 +15,14 @@
 
 namespace millrace::queue {
 
-// A callback of the dispatcher. It receives the id of a request or job, and its status.
+// A completion callback. It receives the id of a request or job, and its status.
 using Notice = std::function<void(uint64_t id, const Status& status)>;
 
 class PreparedCall {
  public:
   PreparedCall() noexcept = default;  // empty
-  // Throws std::bad_alloc; not in steady state, where the memory of calls that are done is used
-  // again. An empty notice makes an empty call.
+  // Throws std::bad_alloc, but not in steady state, where the nodes of earlier calls are reused. An
+  // empty notice makes an empty call.
   explicit PreparedCall(Notice notice);
   PreparedCall(PreparedCall&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}
   PreparedCall& operator=(PreparedCall&& other) noexcept {
@@ -36,7 +36,7 @@ class PreparedCall {
   friend void swap(PreparedCall& a, PreparedCall& b) noexcept { std::swap(a.node_, b.node_); }
 
   explicit operator bool() const noexcept { return node_ != nullptr; }
-  // Requirement for all of these: it is not empty.
+  // Requirement for the following functions: the call is not empty.
   void set_result(uint64_t id, Status status) noexcept;
   uint64_t id() const noexcept;
   void operator()() const;
@@ -69,7 +69,7 @@ class CallQueue {
 
   bool empty() const noexcept { return first_ == nullptr; }
   void push(PreparedCall call) noexcept;
-  PreparedCall pop() noexcept;  // requirement: it is not empty
+  PreparedCall pop() noexcept;  // requirement: the queue is not empty
   void swap(CallQueue& other) noexcept {
     std::swap(first_, other.first_);
     std::swap(last_, other.last_);
@@ -89,9 +89,9 @@ class CallsById {
     while (!nodes_.empty()) take_first();
   }
 
-  // Requirement: there is none with this id.
+  // Requirement: the set has no call with this id.
   void add(PreparedCall call) noexcept { nodes_.insert(*std::exchange(call.node_, nullptr)); }
-  // The call with this id; empty when there is none.
+  // Removes and returns the call with this id; empty if there is none.
   PreparedCall take(uint64_t id) noexcept;
 
  private:

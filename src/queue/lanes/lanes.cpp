@@ -1,3 +1,7 @@
+// The protocol between lanes and sources. A lane searches (spinning), runs a source's requests,
+// helps other lanes' requests, or sleeps. Ownership of a source changes by compare-and-swap on its
+// state (source.h); no wake-up is lost because each side stores first and then reads what the other
+// has stored, with sequential consistency (let_go, sleepers.h).
 #include "queue/lanes/lanes.h"
 
 #include <fmt/format.h>
@@ -57,7 +61,8 @@ Lanes::Impl::Impl(const LanesOptions& options)
       live_(options.count),
       sleepers_(id_limit()),
       team_(sleepers_, id_limit(), options.count - std::min(options.count, 1U)) {
-  topology();  // lanes ask for it, and have no caller to tell if there is no memory for it
+  // Reads the topology now: lanes use it and could not report a failed allocation.
+  topology();
   for (uint32_t lane = 0; lane < id_limit(); ++lane) slots_.emplace_back(options.spin);
 }
 
@@ -70,7 +75,8 @@ Status Lanes::Impl::start() {
   live_.store(0, std::memory_order_seq_cst);
   start_missing_locked();
   if (count() == 0 && base_ != 0)
-    return {StatusCode::kResourceExhausted, "the system refused every thread for the lanes"};
+    return {StatusCode::kResourceExhausted,
+            "the system refused to start any worker thread for the device"};
   started_.store(true, std::memory_order_release);
   return {};
 }
@@ -83,8 +89,8 @@ Status Lanes::Impl::fill_up() {
   }
   if (count() != 0) return {};
   return {StatusCode::kNoLane,
-          "no lane is left to run on: every one was given up because its request hung, and no "
-          "thread could be started instead"};
+          "the device has no worker thread (lane) left: every one was given up because its request "
+          "hung, and no new thread could be started"};
 }
 
 Status Lanes::Impl::add_waiting_unit() {
@@ -94,7 +100,7 @@ Status Lanes::Impl::add_waiting_unit() {
   if (units > base_ + most_added_)
     return format_status(StatusCode::kResourceExhausted,
                          "{} units whose requests wait for each other need a lane each, and there "
-                         "can be {}",
+                         "can be at most {}",
                          units, base_ + most_added_);
   const uint32_t before = wanted_;
   wanted_ = std::max(before, units);
@@ -103,7 +109,7 @@ Status Lanes::Impl::add_waiting_unit() {
     wanted_ = before;
     return format_status(StatusCode::kResourceExhausted,
                          "{} units whose requests wait for each other need a lane each, but the "
-                         "system refuses the thread for one",
+                         "system refuses to start another thread",
                          units);
   }
   waiting_units_ = units;
@@ -125,7 +131,7 @@ void Lanes::Impl::start_missing_locked() {
                wanted_.load());
 }
 
-// On a lane that is about to sleep.
+// Called by a lane that is about to sleep; tries at most once a second.
 void Lanes::Impl::start_missing_when_idle() {
   constexpr std::chrono::seconds kEvery{1};
   if (count() >= wanted_) [[likely]]
@@ -137,9 +143,10 @@ void Lanes::Impl::start_missing_when_idle() {
   start_missing_locked();
 }
 
-// Starts a thread with the first id that is free. Requirement: threads_mutex_ is held.
+// Starts a thread with the first free id; returns whether that succeeded. Requirement:
+// threads_mutex_ is held.
 bool Lanes::Impl::start_lane_locked() {
-  // There are more slots than this, for lanes that units add.
+  // There may be more slots than this limit, for lanes that units add.
   if (std::ranges::count(slots_, true, &Slot::in_use) >= wanted_ + kMaxQuarantined) return false;
   const auto slot = std::ranges::find(slots_, false, &Slot::in_use);
   if (slot == slots_.end()) return false;
@@ -148,7 +155,7 @@ bool Lanes::Impl::start_lane_locked() {
   sleepers_.begin_search();
   Status refused;
   try {
-    // The thread keeps this object: a thread that hangs may outlive the lanes.
+    // The thread shares ownership of this object, since a thread that hangs may outlive Lanes.
     Result<std::thread> thread =
         start_thread(thread_name_, [self = shared_from_this(), lane] { self->run_lane(lane); });
     if (thread.ok()) {
@@ -158,10 +165,11 @@ bool Lanes::Impl::start_lane_locked() {
     }
     refused = thread.status();
   } catch (const std::bad_alloc&) {
-    // Without memory there is no thread either.
+    // Without memory no thread is started either.
   }
   sleepers_.end_search();
-  // Who added work in the meantime took this lane for one that searches.
+  // A thread that added work in the meantime may have counted on this lane, which was registered as
+  // searching, and woken no other.
   if (!ready_.empty()) sleepers_.wake_one();
   spin_budget::give();
   if (!refused.ok()) log(LogLevel::kError, "queue", refused.message());
@@ -190,7 +198,7 @@ uint32_t Lanes::Impl::quarantined() {
 }
 
 void Lanes::Impl::schedule(Source& source) noexcept {
-  // Reads the state after the request was stored; see let_go for the other side.
+  // The state is read after the request was stored; let_go() is the other side of this protocol.
   if (!source.try_move(Source::State::kIdle, Source::State::kScheduled)) return;
   continue_elsewhere(source);
 }
@@ -200,8 +208,8 @@ void Lanes::Impl::continue_elsewhere(Source& source) noexcept {
   ready_.push(source);
   notify_closer(source);
   sleepers_.wake_one();
-  // The source was pushed before `live_` is read; replace() stores `live_` and then looks at the
-  // list. So at least one of the two threads fails what no lane will run.
+  // This thread pushes the source and then reads `live_`; replace() stores `live_` and then reads
+  // the list. So at least one of the two threads fails the requests that no lane will run.
   if (count() == 0) fail_ready();
 }
 
@@ -219,8 +227,9 @@ void Lanes::Impl::run_lane(LaneId lane) {
   spin_budget::give();
 }
 
-// After a request: goes on with the held source if no other source has work, which needs no lock.
-// False when the held source has no more work; it stays held, since more may follow soon.
+// Chooses the next source after a request: the held one if no other source has work, without a
+// lock; otherwise the one with the oldest request. Returns false if the held source has no more
+// work. The lane keeps it and starts to search, since more may follow soon.
 bool Lanes::Impl::continue_with_oldest(std::shared_ptr<Source>& held) {
   if (!held->has_work()) {
     sleepers_.begin_search();
@@ -257,15 +266,15 @@ bool Lanes::Impl::find_work(LaneId lane, std::shared_ptr<Source>& held) {
   return true;
 }
 
-// Spins until there is a source to run (`held`) or a chunk of a request to take: longer after a
-// chunk, since a program that runs jobs one after another soon begins the next one, and longer
-// while a request runs that may have chunks.
+// Spins for a bounded time until there is a source to run (`held`) or a chunk of a request to take.
+// It spins longer after the lane has computed a chunk, since a program that runs jobs one after
+// another soon begins the next one, and longer while a request runs that may publish chunks.
 Lanes::Impl::Found Lanes::Impl::search(LaneId lane, std::shared_ptr<Source>& held,
                                        bool has_helped) {
-  // From the last operator of a job that is divided to the first one of the next.
+  // Covers the usual time from the last divided operator of a job to the first one of the next job.
   constexpr std::chrono::microseconds kBetweenJobs{100};
-  // Most of the gaps between operators that have chunks are shorter, the first ones of a network
-  // among them, on few channels.
+  // Covers most gaps between divided operators, such as those at the beginning of a network, where
+  // operators have few channels.
   constexpr std::chrono::microseconds kBetweenOperators{400};
   Found found = Found::kNothing;
   const auto look = [&] {
@@ -283,10 +292,10 @@ Lanes::Impl::Found Lanes::Impl::search(LaneId lane, std::shared_ptr<Source>& hel
   return found;
 }
 
-// Takes chunks as long as there are some and no source is ready. Meanwhile this lane does not
-// search, as if it ran a request. kSourceHasWork: a request came to the held source before, which
-// is to run. kSetAside: the request that this lane helped was given up, and another thread serves
-// in its place.
+// Computes chunks as long as there are some and no source is ready. Meanwhile this lane is not
+// searching, as if it ran a request. Returns kSourceHasWork if the held source has received a
+// request, which has to run first; kSetAside if the request that this lane helped was given up and
+// this thread was replaced.
 Lanes::Impl::Helped Lanes::Impl::help(LaneId lane, std::shared_ptr<Source>& held) {
   if (held && !let_go(*held)) return Helped::kSourceHasWork;
   held.reset();
@@ -297,10 +306,11 @@ Lanes::Impl::Helped Lanes::Impl::help(LaneId lane, std::shared_ptr<Source>& held
   return Helped::kNoMoreChunks;
 }
 
-// Looks once for work, in the held source and in the ready list. True: `held` is what to run.
+// Looks once for work, in the held source and in the ready list. Returns true if `held` is a source
+// to run.
 //
-// The source that ran last stays held while its lane searches, so that a thread that submits to it
-// touches nothing but the ring. The lane lets go of it as soon as another source has work.
+// The lane keeps the source that ran last while it searches, so that a thread that submits to it
+// accesses nothing but the ring. It lets go of the source as soon as another one has work.
 bool Lanes::Impl::poll(std::shared_ptr<Source>& held) {
   if (held && held->has_work()) {
     if (!ready_.empty()) {
@@ -310,7 +320,8 @@ bool Lanes::Impl::poll(std::shared_ptr<Source>& held) {
     }
     return true;
   }
-  // Read once: a source still held below must not be overwritten by one that came meanwhile.
+  // Read only once: a source that is still held below must not be overwritten by one that became
+  // ready in the meantime.
   const bool others_ready = !ready_.empty();
   if (held && (held->closing() || others_ready)) {
     if (!let_go(*held)) return true;
@@ -321,8 +332,8 @@ bool Lanes::Impl::poll(std::shared_ptr<Source>& held) {
   return held != nullptr;
 }
 
-// Ends the ownership of a source that seems to have no work. False when work came in between and
-// this thread owns the source again.
+// Ends the ownership of a source that seems to have no work. Returns false if work has arrived in
+// the meantime and this thread owns the source again.
 //
 // A submitter stores the request and then reads the state (schedule); this function stores the
 // state and then reads the request. All four accesses are sequentially consistent, so either the
@@ -354,7 +365,7 @@ void Lanes::Impl::give_back_late(LaneId lane) noexcept {
     const std::lock_guard lock(threads_mutex_);
     team_.readmit(lane);
     --quarantined_;
-    // Its place may have been filled meanwhile.
+    // Another lane may have been started in its place.
     slots_[lane].retired |= count() >= wanted_;
     if (slots_[lane].retired) return;
     live_.fetch_add(1, std::memory_order_seq_cst);
@@ -374,7 +385,7 @@ bool Lanes::Impl::replace(LaneId lane, bool borrowed) {
   bool replaced = false;
   {
     const std::lock_guard lock(threads_mutex_);
-    team_.give_up(lane);  // first, or the new threads would help it
+    team_.give_up(lane);  // before new threads start, which would help it otherwise
     replaced = set_aside_locked(lane, borrowed);
     for (LaneId helper = 0; helper < id_limit(); ++helper)
       if (team_.set_aside(helper, lane)) set_aside_locked(helper, false);
@@ -383,7 +394,8 @@ bool Lanes::Impl::replace(LaneId lane, bool borrowed) {
   return replaced;
 }
 
-// False: there is no thread in its place. Requirement: threads_mutex_ is held.
+// Takes a hanging thread out of service. Returns whether a new thread was started in its place.
+// Requirement: threads_mutex_ is held.
 bool Lanes::Impl::set_aside_locked(LaneId lane, bool borrowed) {
   if (!borrowed) {
     std::thread& hung = slots_[lane].thread;
@@ -397,8 +409,8 @@ bool Lanes::Impl::set_aside_locked(LaneId lane, bool borrowed) {
   return replaced;
 }
 
-// A thread that was set aside has returned from its request, or from the chunk of another's: it
-// ends, and its id is free again.
+// Called by a thread that was set aside and has returned from its request, or from its chunk of
+// another lane's request. The thread ends, and its id is free again.
 void Lanes::Impl::come_back(LaneId lane) {
   const std::lock_guard lock(threads_mutex_);
   team_.readmit(lane);
@@ -407,7 +419,7 @@ void Lanes::Impl::come_back(LaneId lane) {
   start_missing_locked();
 }
 
-// Without lanes, the thread that adds work makes it fail.
+// Fails all ready requests. The thread that adds work calls this when there are no lanes.
 void Lanes::Impl::fail_ready() noexcept {
   while (const std::shared_ptr<Source> source = ready_.pop()) {
     while (source->has_work()) source->run_one(kNoLane);
@@ -425,7 +437,7 @@ bool Lanes::Impl::reclaim(Source& source, Deadline deadline) {
   });
 }
 
-// Called after the source was left idle or put into the ready list.
+// Wakes the threads in reclaim(). Called after the source became idle or entered the ready list.
 void Lanes::Impl::notify_closer(const Source& source) noexcept {
   if (!source.closing()) return;
   const std::lock_guard lock(reclaim_mutex_);

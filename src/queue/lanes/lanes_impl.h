@@ -1,5 +1,8 @@
-// The inside of Lanes: the threads, the ready list between them and the units, and the protocol by
-// which a unit gets a lane and gets rid of it.
+// Lanes::Impl: the implementation of Lanes. It holds the threads, the list of ready sources, and
+// the protocol by which a source (a unit) acquires and releases a lane. The threads share ownership
+// of this object, since one that hangs may outlive the Lanes.
+//
+// All functions are thread-safe. Names that end in _locked require threads_mutex_ to be held.
 #pragma once
 
 #include <atomic>
@@ -28,17 +31,18 @@ class Lanes::Impl : public std::enable_shared_from_this<Lanes::Impl> {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
-  // Starts the threads; later calls do nothing. kResourceExhausted when not one could be
+  // Starts the threads; calls after a success do nothing. kResourceExhausted if no thread could be
   // started; a later call tries again.
   Status start();
   // See Lanes::fill_up.
   Status fill_up();
-  // Ends the threads: joins them, except those that were given up.
+  // Ends the threads and joins them, except those that were given up.
   void stop();
 
-  // After this call there is a lane for each unit whose requests wait for each other, so that none
-  // of them waits for one without a lane. kResourceExhausted when that is not possible, and then
-  // nothing has changed. Lanes that were added stay; without a request they sleep.
+  // Makes sure that there is a lane for each unit whose requests wait for each other, one more than
+  // before, so that no request waits for one that has no lane to run on. kResourceExhausted if that
+  // is not possible; then no unit was added. Lanes that were started for this stay, and sleep while
+  // they have no work.
   Status add_waiting_unit();
   void remove_waiting_unit() noexcept;
 
@@ -47,50 +51,53 @@ class Lanes::Impl : public std::enable_shared_from_this<Lanes::Impl> {
   uint32_t id_limit() const noexcept { return base_ + most_added_ + kMaxQuarantined; }
   uint32_t quarantined();
 
-  // The team that may help a request on these lanes; null if the request has to stay on one lane.
+  // Returns the team that may help a request on these lanes; null if there is one lane only, or the
+  // lanes are pinned.
   Team* team() noexcept { return base_ > 1 && !core_ ? &team_ : nullptr; }
 
   void attach() { ready_.attach(); }
   void detach() { ready_.detach(); }
 
-  // The next position in the order of submission over all units; from 1.
+  // Returns the next position in the order of submission over all sources, from 1.
   uint64_t next_ticket() noexcept {
     // Relaxed: publishing the request makes its ticket visible to the lane.
     return 1 + last_ticket_.fetch_add(1, std::memory_order_relaxed);
   }
 
-  // Call after has_work() of `source` may have become true by a sequentially consistent store.
-  // Costs one load while a lane holds the source.
+  // Gives the source to a lane if it is idle. Call after has_work() of `source` may have become
+  // true by a sequentially consistent store. Costs one load while a lane holds the source.
   void schedule(Source& source) noexcept;
 
-  // Makes the caller the owner of an idle source, to run requests as the lane that is returned,
-  // until give_back. kNoLane when the source is owned, all lanes are busy or searching, or they are
-  // pinned to a core.
+  // Makes the caller the owner of an idle source until give_back(), and lends it a sleeping lane,
+  // as which it runs requests. Returns that lane; kNoLane if the source has an owner, no lane
+  // sleeps, the lanes are pinned, or the stack of the calling thread is too small.
   LaneId borrow(Source& source) noexcept;
   void give_back(Source& source, LaneId lane) noexcept;
-  // Gives back the lane alone, when the source was taken from the caller, whose request hung.
+  // Gives back the lane only, after the caller's request hung and the source was taken from it.
   void give_back_late(LaneId lane) noexcept;
 
-  // Makes the caller the owner of a source that no lane holds, until resume().
+  // Makes the caller the owner of a source that no lane holds, until resume(). Returns false if a
+  // lane or another thread holds it.
   bool own(Source& source);
   // Returns an owned source to the lanes.
   void resume(Source& source) noexcept;
-  // Sets the thread of `lane`, which hangs, aside (or, where the lane is `borrowed`, the thread
-  // that borrowed it), and with it those that are in a chunk of its request. Starts others instead.
-  // False when too many are set aside already, or the system refuses a thread: there is a lane less
-  // then. The answer is for `lane` alone.
+  // Sets aside the thread of `lane`, which hangs (or, if the lane is `borrowed`, the thread that
+  // borrowed it), and the helpers that are in a chunk of its request, and starts new threads in
+  // their place. Returns whether `lane` itself was replaced. If too many threads are set aside
+  // already, or the system refuses a thread, it is not, and there is one lane less.
   bool replace(LaneId lane, bool borrowed);
 
-  // Stops new work of `source` and returns true once no lane and no list holds it: the caller owns
-  // it. Waits for the request that runs; false when it still did at the deadline.
+  // Stops new work of `source`, and waits for its running request until the deadline. Returns true
+  // once no lane and no list holds the source: the caller owns it for good. False at the deadline.
   bool reclaim(Source& source, Deadline deadline);
 
  private:
-  // This is a small number, since lanes that look for chunks look at all ids.
+  // The maximum number of lanes that add_waiting_unit() adds. It is small because lanes that look
+  // for chunks examine all ids.
   static constexpr uint32_t kMostAdded = 32;
 
   void run_lane(LaneId lane);
-  // False: this lane has to end. Else `held` is a source owned by this lane.
+  // Waits for work. Returns false if this lane has to end; otherwise this lane owns `held`.
   bool find_work(LaneId lane, std::shared_ptr<Source>& held);
   enum class Found : uint8_t { kNothing, kSource, kChunk };
   enum class Helped : uint8_t { kNoMoreChunks, kSourceHasWork, kSetAside };
@@ -108,7 +115,7 @@ class Lanes::Impl : public std::enable_shared_from_this<Lanes::Impl> {
   void start_missing_when_idle();
   void come_back(LaneId lane);
 
-  const uint32_t base_;  // the number that the options set
+  const uint32_t base_;  // LanesOptions::count
   const uint32_t most_added_;
   std::atomic<uint32_t> wanted_;  // includes added lanes; written under threads_mutex_
   const std::optional<int> core_;
@@ -126,8 +133,8 @@ class Lanes::Impl : public std::enable_shared_from_this<Lanes::Impl> {
   struct Slot {
     explicit Slot(std::chrono::nanoseconds limit) noexcept : spin(limit) {}
     AdaptiveSpin spin;     // state of the lane's own thread
-    bool in_use = false;   // serving, or set aside and still hanging
-    bool retired = false;  // replaced while it was borrowed: sleeps to the end
+    bool in_use = false;   // in service, or set aside and still hanging
+    bool retired = false;  // replaced while it was borrowed: its own thread sleeps until stop()
     std::thread thread;
   };
   std::mutex threads_mutex_;
@@ -135,8 +142,8 @@ class Lanes::Impl : public std::enable_shared_from_this<Lanes::Impl> {
   bool stopping_ = false;
   uint32_t quarantined_ = 0;
   uint32_t waiting_units_ = 0;
-  Deadline try_again_at_{};  // when an idle lane may next start those that are missing
-  std::deque<Slot> slots_;   // by LaneId; the fields but `spin` under threads_mutex_
+  Deadline try_again_at_{};  // when an idle lane may next start the missing lanes
+  std::deque<Slot> slots_;   // by LaneId; all fields except `spin` under threads_mutex_
 };
 
 }  // namespace millrace::queue

@@ -20,8 +20,8 @@ void ReadyList::push(Source& source) noexcept {
   Source* first = inbox_.load(std::memory_order_relaxed);
   do {
     source.next_in_inbox_ = first;
-    // Release: pairs with the acquire exchange in drain_inbox_locked. Sources leave the inbox only
-    // all at once, so a pointer that came back (ABA) does no harm.
+    // Release pairs with the acquire exchange in drain_inbox_locked. The inbox is only ever emptied
+    // as a whole, so the ABA problem (the same pointer again after a change) does no harm.
   } while (!inbox_.compare_exchange_weak(first, &source, std::memory_order_release,
                                          std::memory_order_relaxed));
 }

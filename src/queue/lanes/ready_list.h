@@ -1,8 +1,9 @@
-// The sources that have work and no lane, oldest request first.
+// ReadyList: the sources that have work and no lane, a priority queue ordered by ticket (oldest
+// request first).
 //
-// Submitters push without a lock onto an inbox; lanes move the inbox into a heap under a lock that
-// only lanes (and a thread that destroys a unit) take, never while a request runs. Sources are
-// referred to, not owned: a source must be removed before it is destroyed.
+// Submitters push onto a lock-free stack, the inbox. Lanes move the inbox into a binary heap, under
+// a mutex that is never held while a request runs. The list does not own sources: a source must be
+// removed before it is destroyed. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -18,17 +19,18 @@ namespace millrace::queue {
 
 class ReadyList {
  public:
-  // Makes room for one more or one less source, so that pushing never allocates.
+  // Reserve memory for one more source, or for one less, so that pushing never allocates. attach()
+  // throws std::bad_alloc.
   void attach();
   void detach();
 
   // Adds a scheduled source that no lane holds. Lock-free.
   void push(Source& source) noexcept;
-  // The source with the oldest request; null when there is none.
+  // Removes and returns the source with the oldest request; null if the list is empty.
   std::shared_ptr<Source> pop();
-  // push and pop in one step: may return the same source.
+  // Pushes `source` and pops the oldest atomically; may return the same source.
   std::shared_ptr<Source> exchange(Source& source);
-  // Takes `source` out; false when it is not in the list.
+  // Removes `source`; returns false if it is not in the list.
   bool remove(Source& source);
 
   // Sequentially consistent with push: a lane that announces itself (as asleep, or as no longer
@@ -48,7 +50,7 @@ class ReadyList {
 
   // Written by submitters of idle sources and by lanes.
   alignas(64) std::atomic<Source*> inbox_{nullptr};
-  std::atomic<size_t> size_{0};  // inbox and heap; counted before a source becomes visible
+  std::atomic<size_t> size_{0};  // inbox and heap; incremented before a source becomes visible
 
   alignas(64) std::mutex mutex_;
   std::vector<Entry> heap_;

@@ -1,3 +1,5 @@
+// A loop's pieces are claimed by compare-and-swap on the next iteration. For each lane that may
+// help there is a Helper, a source without a unit that the lanes schedule like one.
 #include "queue/lanes/shared_loop.h"
 
 #include <algorithm>
@@ -13,11 +15,12 @@
 
 namespace millrace::queue {
 
-// The remaining pieces of the running loop, and the threads that take part in it.
+// The remaining pieces of the running loop, and the number of lanes that take part in it. Shared
+// with the helpers, since a lane may look at it after the loop has ended.
 class SharedLoop::Pieces {
  public:
-  // Each thread takes several pieces: a lane comes late by the time it takes to wake, and a core
-  // may be slower than another.
+  // The number of pieces per thread. Several balance the load: a lane starts late by the time that
+  // waking takes, and cores may differ in speed.
   static constexpr uint32_t kPerThread = 4;
 
   void begin(uint32_t count, uint32_t threads, const Body& body) {
@@ -37,11 +40,11 @@ class SharedLoop::Pieces {
     } catch (...) {
       const std::lock_guard lock(mutex_);
       failure_ = std::current_exception();
-      next_.store(count_, std::memory_order_relaxed);  // nobody begins another piece
+      next_.store(count_, std::memory_order_relaxed);  // no thread begins another piece
     }
   }
 
-  // The same on a lane, which may come when the loop has ended.
+  // Like take(), on a lane. Does nothing if the loop has ended.
   void help() noexcept {
     {
       const std::lock_guard lock(mutex_);
@@ -53,7 +56,7 @@ class SharedLoop::Pieces {
     if (--helping_ == 0) none_helps_.notify_one();
   }
 
-  // Waits for the lanes that are inside; from then on none enters. Throws what a piece has thrown.
+  // Lets no further lane in and waits for those that are inside. Rethrows an exception of a piece.
   void end() {
     std::exception_ptr failure;
     {
@@ -66,7 +69,7 @@ class SharedLoop::Pieces {
   }
 
  private:
-  // The first iteration of a piece that is the calling thread's; count_ when none is left.
+  // Claims a piece for the calling thread. Returns its first iteration; count_ if none is left.
   uint32_t claim() noexcept {
     uint32_t first = next_.load(std::memory_order_relaxed);
     while (first < count_ &&
@@ -81,20 +84,20 @@ class SharedLoop::Pieces {
   bool open_ = false;
   uint32_t helping_ = 0;
   std::exception_ptr failure_;
-  // Written by begin() alone, before it lets lanes in.
+  // count_, size_ and body_ are written by begin() only, before it lets lanes in.
   uint32_t count_ = 0;
   uint32_t size_ = 1;
   const Body* body_ = nullptr;
   std::atomic<uint32_t> next_{0};
 };
 
-// Brings one lane into the loop.
+// A source whose only request makes a lane take part in the loop.
 class SharedLoop::Helper final : public Source {
  public:
   explicit Helper(std::shared_ptr<Pieces> pieces) : pieces_(std::move(pieces)) {}
 
   void ask(Lanes::Impl& lanes) noexcept {
-    // Relaxed: the store below publishes it.
+    // Relaxed, since the store below publishes it.
     ticket_.store(lanes.next_ticket(), std::memory_order_relaxed);
     asked_.store(true, std::memory_order_seq_cst);
     lanes.schedule(*this);
@@ -106,7 +109,7 @@ class SharedLoop::Helper final : public Source {
   }
   bool run_one(LaneId lane) noexcept override {
     asked_.store(false, std::memory_order_seq_cst);
-    // Without lanes this is the caller's thread, which takes all pieces anyway.
+    // With kNoLane this is the caller's thread, which takes all pieces anyway.
     if (lane != kNoLane) pieces_->help();
     return true;
   }
@@ -122,7 +125,8 @@ SharedLoop::SharedLoop(Lanes& lanes) : lanes_(lanes.impl()), pieces_(std::make_s
 SharedLoop::~SharedLoop() {
   const CancellationOff whole;
   for (std::shared_ptr<Helper>& helper : helpers_) {
-    if (is_forked_child()) {  // in which a lane may hold the locks of its pieces for ever
+    // In a forked child the mutex of the pieces may stay locked for ever, by a lane of the parent.
+    if (is_forked_child()) {
       never_destroy(std::move(helper));
       continue;
     }
@@ -143,12 +147,12 @@ void SharedLoop::add_helper() {
 
 Result<std::unique_ptr<SharedLoop>> SharedLoop::create(Lanes& lanes) {
   const auto make = [&]() -> Result<std::unique_ptr<SharedLoop>> {
-    MILLRACE_RETURN_IF_ERROR(lanes.fill_up().with_context("a loop over lanes"));
+    MILLRACE_RETURN_IF_ERROR(lanes.fill_up().with_context("cannot create a parallel loop"));
     std::unique_ptr<SharedLoop> loop(new SharedLoop(lanes));
     for (uint32_t lane = 1; lane < lanes.count(); ++lane) loop->add_helper();
     return loop;
   };
-  return contained(make, "no memory for a loop over lanes");
+  return contained(make, "no memory for a parallel loop");
 }
 
 void SharedLoop::run(uint32_t count, const Body& body) {

@@ -8,7 +8,7 @@
 namespace millrace::queue {
 
 void Sleepers::wake(uint32_t searchers) noexcept {
-  // Read once: a lane that has been woken, and has found nothing, is not woken again.
+  // Read only once, so that a lane that was woken here and has found nothing is not woken again.
   uint32_t searching = searching_.load(std::memory_order_seq_cst);
   for (; searching < searchers; ++searching) {
     const LaneId lane = take_parked();

@@ -1,4 +1,5 @@
-// Tracks which lanes look for work, which sleep, and which are borrowed; decides who wakes whom.
+// Sleepers: tracks which lanes search for work, which sleep (are parked) and which are borrowed,
+// and decides when a lane has to be woken. Thread-safe.
 //
 //   running --no work left--> searching --nothing found--> parked --borrow()--> borrowed
 //      ^                        |  ^                         |  ^                  |
@@ -7,8 +8,8 @@
 // Invariant: while a source is ready and a lane is parked, at least one lane is searching; a lane
 // counts as searching from the moment at which another thread decides to wake it. Four steps keep
 // the invariant: the thread that adds to the ready list calls wake_one; a lane that stops searching
-// because it found work calls wake_one when more work is left; a lane looks at the list once more
-// before it sleeps; and so does the thread that gives a borrowed lane back.
+// because it found work calls wake_one if more work is left; a lane reads the list once more before
+// it sleeps; and so does the thread that gives a borrowed lane back.
 //
 // `searching_`, the parked bits and the size of the ready list are accessed with sequential
 // consistency throughout. A thread that adds work writes the size and then reads `searching_` and
@@ -37,20 +38,20 @@ class Sleepers {
   void begin_search() noexcept { searching_.fetch_add(1, std::memory_order_seq_cst); }
   void end_search() noexcept { searching_.fetch_sub(1, std::memory_order_seq_cst); }
 
-  // Wakes a parked lane if there is one and no lane is searching. Call after adding work. A system
-  // call only when a lane is really woken.
+  // Wakes a parked lane if there is one and no lane is searching. Call after adding work. Makes a
+  // system call only if it wakes a lane.
   void wake_one() noexcept { wake(1); }
   // Wakes parked lanes until `searchers` lanes are searching or none is parked.
   void wake(uint32_t searchers) noexcept;
-  // Whether wake() would wake a lane now, without waking any.
+  // Returns whether wake() would wake a lane now.
   bool could_wake(uint32_t searchers) const noexcept;
 
-  // Called by a searching lane. Sleeps until woken unless `has_work` says that there is work after
-  // all. The lane is searching again when this returns; false once stop() was called.
+  // Called by a searching lane. Sleeps until woken, unless `has_work()` returns true. The lane is
+  // searching again when this returns. Returns false once stop() was called.
   template <class HasWork>
   bool park(LaneId lane, HasWork&& has_work) {
-    // The lane is parked before it stops searching, so that a thread that adds work sees it in at
-    // least one of the two states.
+    // The lane becomes parked before it stops searching, so that a thread that adds work sees it in
+    // at least one of the two states.
     set_parked(lane);
     searching_.fetch_sub(1, std::memory_order_seq_cst);
     if (has_work() || stopped()) {
@@ -58,16 +59,16 @@ class Sleepers {
         searching_.fetch_add(1, std::memory_order_seq_cst);
         return !stopped();
       }
-      // Another thread has woken this lane, or borrowed it. In case it is borrowed, another lane
-      // has to run the work that was seen.
+      // Another thread has woken or borrowed this lane. If it is borrowed, another lane has to run
+      // the work that was seen.
       wake_one();
     }
     sleep(lane);
     return !stopped();
   }
 
-  // Takes the id of a parked lane, for a thread that will run a request instead of that lane, which
-  // goes on sleeping. kNoLane when no lane is parked.
+  // Takes the id of a parked lane, for a thread that runs a request in its place while the lane
+  // goes on sleeping. Returns kNoLane if no lane is parked.
   LaneId borrow() noexcept { return take_parked(); }
   // Gives the lane back. `has_work` as in park.
   template <class HasWork>
@@ -76,7 +77,7 @@ class Sleepers {
     if (has_work()) wake_one();
   }
 
-  // Wakes every lane for good.
+  // Wakes every lane; from now on none sleeps.
   void stop() noexcept;
 
  private:
@@ -84,7 +85,7 @@ class Sleepers {
   void set_parked(LaneId lane) noexcept {
     parked_[lane / 64].fetch_or(bit(lane), std::memory_order_seq_cst);
   }
-  // True: the lane was parked. False: another thread has woken or borrowed it.
+  // Returns true if the lane was parked, false if another thread has woken or borrowed it.
   bool clear_parked(LaneId lane) noexcept {
     return (parked_[lane / 64].fetch_and(~bit(lane), std::memory_order_seq_cst) & bit(lane)) != 0;
   }

@@ -8,28 +8,32 @@
 namespace millrace::queue {
 namespace {
 
-// Chunks of one operator take about the same time, so a helper is seldom later than this.
+// How long a leader spins for its helpers before it sleeps. Chunks of one operator take about the
+// same time, so a helper seldom ends later than this.
 constexpr std::chrono::microseconds kLeaderSpin{200};
-// Waking a thread costs the leader a system call. A helper that goes to sleep again and again,
-// because its core is busy, is not woken more often than this.
+// The minimum time between two wake-ups of helpers by a leader, each of which costs a system call.
+// Helpers whose cores are busy with other work fall asleep again and again.
 constexpr int64_t kWakeIntervalNs = 200'000;
-// A helper whose core another program takes keeps the leader waiting for a slice of the scheduler,
-// milliseconds. When that has cost more than helpers have saved, by the debt below, the leader goes
-// on alone for so many times what it has lost. So it can lose that share of its time at most.
+// If another program takes the core of a helper, the leader waits for a time slice of the
+// scheduler, which is milliseconds. Each leader keeps a balance: the time that helpers have saved
+// it, at most kMostSavedNs, less the time that it has waited for them. When the balance is below
+// -kMostDebtNs, the leader runs alone for kAlonePerLost times the debt, so it loses at most a
+// sixteenth of its time.
 constexpr int64_t kMostSavedNs = 1'000'000, kMostDebtNs = 200'000;
 constexpr int64_t kAlonePerLost = 16;
-// A longer wait is no helper's: the process was stopped, or it says nothing of the time to come.
+// The most that a single wait counts. A longer one has another cause, such as a stop of the
+// process, and does not predict the future.
 constexpr int64_t kMostLostNs = 1'000'000'000;
 
 }  // namespace
 
 void Team::begin(LaneId lane, uint32_t helpers) noexcept {
-  // Before lanes are woken, which look for this.
+  // Incremented before lanes are woken, since they read it.
   requests_.fetch_add(1, std::memory_order_relaxed);
   const Leader& leader = leaders_[lane];
   const int64_t now = now_ns();
-  // The first operator with chunks may wake lanes, too, whatever is done here: one that has found
-  // none for a while sleeps again.
+  // This does not set may_wake_at, so the first operator with chunks may wake lanes again: a helper
+  // that has found no chunk for a while sleeps again.
   if (now >= leader.alone_until && !leader.given_up.load(std::memory_order_relaxed))
     call_helpers(leader, std::min(helpers, helpers_), now);
 }
@@ -44,10 +48,10 @@ void Team::run(LaneId lane, uint32_t count, Chunk chunk, void* work) noexcept {
   leader.chunk = chunk;
   leader.work = work;
   leader.ended.store(0, std::memory_order_relaxed);
-  // Publishes the three above to those who take a chunk. The first one is the leader's, so that it
-  // always knows about how long a chunk takes.
+  // The release publishes the three members above to the threads that take a chunk. Chunk 0 is
+  // already taken, by the leader, so that it always measures how long a chunk takes.
   leader.chunks.store(count + kFirstTaken, std::memory_order_release);
-  // From behind the calls, which take longer than the interval where there are many lanes.
+  // The interval starts after the wake-ups, which take longer than it if there are many lanes.
   if (call_helpers(leader, std::min(count - 1, helpers_), begun))
     leader.may_wake_at = now_ns() + kWakeIntervalNs;
   uint32_t own = 0;
@@ -57,7 +61,8 @@ void Team::run(LaneId lane, uint32_t count, Chunk chunk, void* work) noexcept {
   wait_for_helpers(leader, count - own);
   const int64_t now = now_ns();
   const int64_t chunk_ns = (ended - begun) / own, waited_ns = now - ended;
-  // A chunk may have begun just before, and takes about as long on a core of its own.
+  // A helper that runs may have begun its chunk just before `ended`, so a wait of one chunk is
+  // normal. A wait that is longer by a time slice means that a helper has lost its core.
   if (waited_ns >= chunk_ns + spin_budget::kSliceNs) spin_budget::note_lost_core();
   // The time saved is the time that the helpers' chunks would have taken on this thread.
   weigh(leader, chunk_ns * (count - own), waited_ns, now);
@@ -71,7 +76,6 @@ void Team::weigh(Leader& leader, int64_t saved_ns, int64_t waited_ns, int64_t no
   leader.saved_ns = 0;
 }
 
-// Wakes sleeping lanes until `wanted` look for work.
 bool Team::call_helpers(const Leader& leader, uint32_t wanted, int64_t now) noexcept {
   if (!sleepers_.could_wake(wanted) || now < leader.may_wake_at) return false;
   sleepers_.wake(wanted);
@@ -83,12 +87,12 @@ bool Team::has_chunk() const noexcept {
   return std::any_of(leaders_.get(), leaders_.get() + id_limit_, may_help);
 }
 
-// Takes one chunk of the leader's and runs it; false when there is none.
+// Takes one chunk of the leader and runs it; returns false if there is none.
 //
-// The leader says that it sleeps and then looks at `ended`; this function counts and then looks at
-// `sleeps`. All four accesses are sequentially consistent, so at least one of the two sees what the
-// other has written. Counting releases what the chunk wrote to the leader. Afterwards the leader
-// may go on and publish other chunks; waking it once too often does no harm.
+// The leader stores `sleeps` and then reads `ended`; this function increments `ended` and then
+// reads `sleeps`. All four accesses are sequentially consistent, so at least one of the two sees
+// what the other has written. The increment releases the chunk's writes to the leader. Afterwards
+// the leader may continue and publish other chunks; a spurious wake-up does no harm.
 bool Team::help_once(Leader& leader) noexcept {
   const uint32_t number = take(leader);
   if (number == kNone) return false;
@@ -100,7 +104,8 @@ bool Team::help_once(Leader& leader) noexcept {
 
 void Team::wait_for_helpers(Leader& leader, uint32_t chunks) noexcept {
   const auto done = [&] { return leader.ended.load(std::memory_order_seq_cst) == chunks; };
-  // A helper that shares its core with the leader gets no further while that spins.
+  // If there are more threads than cores, a helper may share its core with the leader and cannot
+  // run while that spins.
   constexpr std::chrono::nanoseconds kNotAtAll{0};
   if (spin_until(done, spin_budget::fits() ? spin_budget::beside_others(kLeaderSpin) : kNotAtAll))
     return;

@@ -1,22 +1,23 @@
-// Team: idle lanes take part in the request that another lane runs, for operators that are worth
-// more than one core.
+// Team: lets idle lanes (helpers) compute parts of a request that another lane runs, for operators
+// that are worth more than one core.
 //
 // The thread that runs the request, the leader, publishes the work of one operator as a number of
-// chunks. It runs one chunk after another until none is left; lanes that have nothing else to do
-// take chunks, too. A chunk is taken by one compare-and-swap, so the leader never waits for a lane
-// that has not come, and a lane leaves between two chunks as soon as a request is ready for it. The
-// chunks are the same however many lanes come, and so are the results. A leader that has lost time
-// by helpers, because other programs keep their cores busy, goes on alone for a while.
+// chunks, as in an OpenMP loop with dynamic schedule. It runs one chunk after another until none is
+// left; idle lanes take chunks, too. A chunk is taken by one compare-and-swap, so the leader never
+// waits for a lane that has not joined, and a lane leaves between two chunks as soon as a request
+// is ready for it. The chunks do not depend on the number of helpers, and so neither do the
+// results. A leader that has lost time by waiting for helpers, because other programs occupy their
+// cores, runs alone for a while.
 //
-// A helper that hangs in a chunk keeps its leader waiting, whose request then makes no progress and
-// is given up. From then on no lane comes to that leader, and those that are in its chunks are set
-// aside with it. A lane states whom it helps before it asks whether that leader was given up; the
-// thread that gives it up states that first and then asks who helps. All four accesses are
-// sequentially consistent, so at least one of the two sees what the other has written.
+// If a helper hangs in a chunk, its leader waits for it; the request then makes no progress and is
+// given up. From then on no lane joins that leader, and the lanes in its chunks are set aside with
+// it. A helper stores which leader it helps and then reads whether that leader was given up; the
+// thread that gives the leader up stores that and then reads which lanes help. All four accesses
+// are sequentially consistent, so at least one of the two sees what the other has written.
 //
-// Unlike a SharedLoop, whose pieces a lane comes to as to a request, this is for operators that
-// follow each other within microseconds: lanes look for chunks while they look for requests, and
-// nothing is pushed, locked or allocated per operator.
+// Unlike a SharedLoop, whose helpers are queued like requests, this is for operators that follow
+// each other within microseconds: lanes look for chunks while they look for requests, and nothing
+// is pushed, locked or allocated per operator.
 #pragma once
 
 #include <atomic>
@@ -33,12 +34,12 @@ namespace millrace::queue {
 
 class Team {
  public:
-  // Runs the chunk with that number. Throws nothing, and waits for no other chunk.
+  // Runs the chunk with that number. Must not throw, and must not wait for another chunk.
   using Chunk = void (*)(void* work, uint32_t number);
   static constexpr uint32_t kMaxChunks = 0xffff;
 
   // For lanes with ids 0 to id_limit - 1, of which at most `helpers` are woken for one leader.
-  // `sleepers` outlive this.
+  // `sleepers` must outlive this object.
   Team(Sleepers& sleepers, uint32_t id_limit, uint32_t helpers)
       : sleepers_(sleepers),
         helpers_(helpers),
@@ -46,24 +47,25 @@ class Team {
         leaders_(std::make_unique<Leader[]>(id_limit)),
         helped_(std::make_unique<Helped[]>(id_limit)) {}
 
-  // Between begin and end lane `leader` runs a request that will publish chunks: lanes that have
-  // nothing to do look for them a little longer before they sleep. As many as `helpers`, which one
-  // of its operators can use, are woken now if they sleep, since the first operators of a program
-  // are often too short or too narrow to be divided.
+  // Between begin() and end() lane `leader` runs a request that will publish chunks: idle lanes
+  // look for them a little longer before they sleep. begin() wakes sleeping lanes until `helpers`,
+  // the largest number that one operator can use, are searching. They have time to wake, since the
+  // first operators of a program are often too short or too narrow to be divided.
   void begin(LaneId leader, uint32_t helpers) noexcept;
   void end() noexcept { requests_.fetch_sub(1, std::memory_order_relaxed); }
-  // Advice only, as the count above: nothing is published through it.
+  // Returns whether such a request runs. A heuristic only: nothing is published through the count.
   bool expects_chunks() const noexcept { return requests_.load(std::memory_order_relaxed) != 0; }
 
-  // Runs chunks 0 to `count` - 1 once each, several at the same time, and returns when all have
-  // ended. For the thread that runs a request as lane `leader`, which chunk 0 always runs on.
+  // Runs chunks 0 to `count` - 1 once each, concurrently, and returns when all have ended. Must be
+  // called by the thread that runs a request as lane `leader`; chunk 0 always runs on it.
   // Requirement: 0 < count <= kMaxChunks; not from within a chunk.
   void run(LaneId leader, uint32_t count, Chunk chunk, void* work) noexcept;
 
-  // For lanes: whether a chunk is there to be taken.
+  // For lanes: returns whether a chunk is available.
   bool has_chunk() const noexcept;
-  // Takes chunks as lane `self` until none is left, or `busy` says that the lane has something else
-  // to do. False: the calling thread was set aside meanwhile and has to end.
+  // Takes and runs chunks as lane `self` until none is left, or `busy()` returns true because the
+  // lane has other work. Returns false if the calling thread was set aside meanwhile and has to
+  // end.
   template <class Busy>
   bool help(LaneId self, Busy&& busy) noexcept {
     if (!expects_chunks()) return true;
@@ -77,12 +79,12 @@ class Team {
     return true;
   }
 
-  // For the thread that gives up a request which `leader` runs: no lane takes further chunks of it.
+  // Called by the thread that gives up the request of `leader`: no lane takes further chunks of it.
   void give_up(LaneId leader) noexcept {
     leaders_[leader].given_up.store(true, std::memory_order_seq_cst);
   }
-  // After give_up(leader). Whether `lane` is in a chunk of that leader's, or was a moment ago; it
-  // is set aside then, until readmit().
+  // Call after give_up(leader). Sets `lane` aside until readmit() if it is helping that leader;
+  // returns whether it is.
   bool set_aside(LaneId lane, LaneId leader) noexcept {
     return helped_[lane].leader.compare_exchange_strong(leader, kSetAside,
                                                         std::memory_order_seq_cst);
@@ -90,62 +92,63 @@ class Team {
   bool is_set_aside(LaneId lane) const noexcept {
     return helped_[lane].leader.load(std::memory_order_seq_cst) == kSetAside;
   }
-  // The thread that hung as that lane, as leader or as helper, has come back: a thread that uses
-  // the id from now on leads and helps as any other.
+  // Called when the thread that hung as this lane, as leader or helper, has returned: a thread that
+  // uses the id from now on may lead and help again.
   void readmit(LaneId lane) noexcept {
     leaders_[lane].given_up.store(false, std::memory_order_seq_cst);
     helped_[lane].leader.store(kNoLane, std::memory_order_seq_cst);
   }
 
  private:
-  // The state that a leader has published. `chunks` holds the number of the next chunk in its upper
-  // half and their count in the lower one: all are taken if both are equal, as at the beginning.
+  // The published state of a leader. `chunks` holds the number of the next chunk in its upper 16
+  // bits and their count in the lower 16: all are taken if both are equal, as at the beginning.
   struct alignas(64) Leader {
     std::atomic<uint32_t> chunks{0};
-    std::atomic<bool> given_up{false};  // true if the request that it runs was given up
-    // Written by the leader while no chunk is there to be taken, or in work on another thread.
+    std::atomic<bool> given_up{false};  // whether the request that it runs was given up
+    // Written by the leader while no chunk is available or running on another thread.
     Chunk chunk = nullptr;
     void* work = nullptr;
-    // The leader's own: when it may next wake lanes and publish chunks, and what helpers have saved
-    // it lately, in nanoseconds.
+    // Private to the leader: from when on it may wake lanes and publish chunks again (now_ns), and
+    // the time that helpers have recently saved it, in nanoseconds.
     int64_t may_wake_at = 0;
     int64_t alone_until = 0;
     int64_t saved_ns = 0;
-    // Written by helpers: chunks that ended on their threads.
+    // Written by helpers: the number of chunks that ended on their threads.
     alignas(64) std::atomic<uint32_t> ended{0};
     std::atomic<bool> sleeps{false};
     Parker parker;
   };
   static constexpr uint32_t kNone = 0xffffffffu;
-  static constexpr uint32_t kFirstTaken = 0x10000;  // in `chunks`
+  static constexpr uint32_t kFirstTaken = 0x10000;  // one taken chunk, in `chunks`
 
-  // Whom a lane helps, kNoLane when nobody. Written by the lane itself, and once by the thread that
-  // sets it aside.
+  // The leader that a lane helps; kNoLane if it helps none. Written by the lane itself, and by the
+  // thread that sets it aside.
   struct alignas(64) Helped {
     std::atomic<LaneId> leader{kNoLane};
   };
   static constexpr LaneId kSetAside = kNoLane - 1;
 
-  // Advice only: a chunk that is there may be gone at once.
+  // A heuristic: an available chunk may be taken by another lane at once.
   static bool may_help(const Leader& leader) noexcept {
     const uint32_t chunks = leader.chunks.load(std::memory_order_relaxed);
     return chunks >> 16 < (chunks & kMaxChunks) && !leader.given_up.load(std::memory_order_relaxed);
   }
-  // False: the leader was given up, do not help it. To be followed by end_help in either case.
+  // Returns false if the leader was given up and must not be helped. end_help() has to follow in
+  // either case.
   bool begin_help(LaneId self, LaneId leader) noexcept {
     helped_[self].leader.store(leader, std::memory_order_seq_cst);
     return !leaders_[leader].given_up.load(std::memory_order_seq_cst);
   }
-  // False: this lane was set aside.
+  // Returns false if this lane was set aside.
   bool end_help(LaneId self, LaneId leader) noexcept {
     return helped_[self].leader.compare_exchange_strong(leader, kNoLane, std::memory_order_seq_cst);
   }
 
-  // The number of a chunk that is the calling thread's from now on; kNone when all are taken.
+  // Takes a chunk for the calling thread and returns its number; kNone if all are taken.
   //
-  // Acquires what the leader released when it published the chunks: reading a later number of them
-  // reads what other threads' exchanges made of the leader's store, which continues its release
-  // sequence. As long as the chunk has not ended, the leader publishes nothing new.
+  // The exchange acquires what the leader released when it published the chunks: the exchanges of
+  // other threads in between are read-modify-write operations, so they continue the release
+  // sequence of the leader's store. The leader publishes nothing new until this chunk has ended.
   static uint32_t take(Leader& leader) noexcept {
     uint32_t chunks = leader.chunks.load(std::memory_order_relaxed);
     while (chunks >> 16 < (chunks & kMaxChunks))
@@ -157,7 +160,8 @@ class Team {
   static bool help_once(Leader& leader) noexcept;
   static void wait_for_helpers(Leader& leader, uint32_t chunks) noexcept;
   static void weigh(Leader& leader, int64_t saved_ns, int64_t waited_ns, int64_t now) noexcept;
-  // False: it is not yet time, or there is none to wake.
+  // Wakes sleeping lanes until `wanted` are searching. Returns false, having woken none, if enough
+  // are searching, no lane sleeps, or the last wake-up was too recent.
   bool call_helpers(const Leader& leader, uint32_t wanted, int64_t now) noexcept;
 
   Sleepers& sleepers_;

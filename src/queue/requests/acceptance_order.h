@@ -1,9 +1,9 @@
-// AcceptanceOrder: numbers the requests of several units in the order in which they are accepted,
-// from 1. Fault injection counts by these numbers, so that which request a fault affects does not
-// depend on which lane comes to it first.
+// AcceptanceOrder: numbers the requests of several units from 1, in the order in which the units
+// accept them. Fault injection selects requests by these numbers, so the affected request does not
+// depend on the scheduling of the lanes.
 //
-// Thread-safe. The lock makes accepting a request and giving it its number one step. It is taken
-// only for units that have an order (UnitOptions).
+// Thread-safe. A request is accepted and numbered atomically, under the lock. Only units that have
+// UnitOptions::acceptance_order take it.
 #pragma once
 
 #include <atomic>
@@ -16,15 +16,14 @@ class AcceptanceOrder {
  public:
   using Lock = std::unique_lock<std::recursive_mutex>;
 
-  // While the lock is held, no other thread has a request accepted. It may be taken again by the
-  // same thread: a session holds it while a unit accepts the job, so that the job's id is in the
-  // same order.
+  // While the lock is held, no request of another thread is accepted. The lock is recursive: a
+  // session holds it while a unit accepts the job, so that job ids follow the same order.
   Lock lock() { return Lock(mutex_); }
 
-  // The number of the next request. Requirement: the lock is held.
+  // Returns the number of the next request. Requirement: the lock is held.
   uint64_t accept() noexcept { return accepted_.fetch_add(1, std::memory_order_relaxed) + 1; }
 
-  // How many numbers have been given.
+  // Returns how many requests have been numbered.
   uint64_t accepted() const noexcept { return accepted_.load(std::memory_order_relaxed); }
 
  private:

@@ -5,9 +5,9 @@
 
 namespace millrace::queue {
 
-// 64 bits: the unit's id in the high 16, a counter without gaps in the low 48. The first accepted
-// request of a unit has counter 1; counter 0 means "nothing yet". Ids of one unit compare as plain
-// integers; ids of different units are not comparable.
+// The id of a request: the unit's id in the upper 16 bits, a counter without gaps in the lower 48.
+// The first accepted request of a unit has counter 1; counter 0 means "nothing yet". Ids of one
+// unit compare as plain integers; ids of different units are not comparable.
 using SequenceId = uint64_t;
 inline constexpr int kCounterBits = 48;
 inline constexpr SequenceId kCounterMask = (SequenceId{1} << kCounterBits) - 1;
@@ -23,7 +23,7 @@ constexpr SequenceId sequence_of(uint16_t unit, uint64_t counter) noexcept {
 
 // The number of the lane on which a request runs, 0 to Lanes::id_limit() - 1.
 using LaneId = uint32_t;
-// Stands for a lane if there is none left.
+// Means that there is no lane.
 inline constexpr LaneId kNoLane = ~LaneId{0};
 
 }  // namespace millrace::queue

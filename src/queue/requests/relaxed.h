@@ -1,5 +1,5 @@
-// Relaxed: a value that one thread writes while others may look at it without owning it, and that
-// moves with the object it is part of. What a look without ownership gives may be out of date.
+// Relaxed: a copyable atomic with relaxed accesses, for members of objects that are moved. The
+// thread that owns the object writes it; other threads may read it, and may get an outdated value.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// The work that an execution unit runs, and what is known when it is done.
+// Task, the work that an execution unit runs for a request, and Completion, its result.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ struct Completion {
   Status status;
 };
 
-// The work of one request. A unit owns the tasks, makes them once and reuses them: a submitter
-// fills one in, a lane runs it, and release() drops what the request referred to. So nothing is
-// allocated per request.
+// The work of one request. A unit owns its tasks, creates them once and reuses them, so nothing is
+// allocated per request: a submitter fills a task in, a lane runs it, and release() drops the
+// references of the request.
 //
 //   filled -> run -> write_status -> [sequence published] -> on_published -> release
 //
@@ -31,31 +31,31 @@ class Task {
  public:
   virtual ~Task() = default;
   // Called on a lane, or on a thread that has borrowed one. Writes the outputs and returns the
-  // request's status. A long task reports to `control` each piece of work that it begins, and
-  // returns control.stop_status() between two of them once control.stop_requested().
+  // request's status. A long task reports each piece of work to `control` as it begins. Between two
+  // pieces it checks control.stop_requested(), and returns control.stop_status() if that is true.
   virtual Status run(RunControl& control) noexcept = 0;
   // Called before the sequence is published: writes the status where the caller will look for it.
   virtual void write_status(const Completion&) noexcept {}
   // Called after the sequence was published and before any waiter is woken.
   virtual void on_published(const Completion&) noexcept {}
-  // Called last: drops references, keeps capacity.
+  // Called last: drops references and keeps allocated memory for the next request.
   virtual void release() noexcept = 0;
-  // For the report about a request that hung at `position`: partition, operator and buffer by name.
-  // Called while run() is inside.
+  // Names the partition, operator and buffer at `position`, for the report about a request that
+  // hangs there. Called while run() is active on another thread.
   virtual std::string describe(const RunPosition&) const { return {}; }
 
-  // For the unit, which gives the number to the task when it accepts the request: RunControl has it
-  // while the request runs.
+  // For the unit, which sets the number (see AcceptanceOrder) when it accepts the request. While
+  // the request runs, RunControl::number() returns it.
   void set_number(uint64_t number) noexcept { number_ = number; }
   uint64_t number() const noexcept { return number_; }
 
  private:
-  uint64_t number_ = 0;  // stays 0 where nothing numbers the requests
+  uint64_t number_ = 0;  // 0 for units without an acceptance order
 };
 
-// Called once per request that was submitted with it, on a dispatcher thread, after the sequence
-// was published. It may submit, and may wait for other requests; what it throws is caught and
-// logged.
+// A completion callback. Called once per request that was submitted with it, on a dispatcher
+// thread, after the sequence was published. It may submit requests and wait for others; an
+// exception that it throws is caught and logged.
 using Callback = Notice;
 
 }  // namespace millrace::queue

@@ -23,7 +23,7 @@ void ResultTable::insert(Failure failure) {
   const uint64_t counter = failure.counter;
   while (!failures_.empty() && failures_.front().counter + kRemembered < counter) drop_oldest();
   if (failures_.full()) make_room();
-  // Removed requests fail out of order.
+  // Sorted insertion: removed requests complete, and so fail, out of order.
   const auto position = std::upper_bound(
       failures_.begin(), failures_.end(), counter,
       [](uint64_t wanted, const Failure& known) { return wanted < known.counter; });

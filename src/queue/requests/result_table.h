@@ -1,7 +1,7 @@
-// The results of a unit's last requests. Success is the common case and takes no space: only
-// failures are kept, in the order of their counters, so a healthy unit's table is empty. Room for
-// some is set aside from the beginning; without memory for more, the oldest are forgotten early.
-// Thread-safe.
+// ResultTable: the results of a unit's last requests. Success is the common case and takes no
+// space: only failures are stored, sorted by counter, so a healthy unit's table is empty. The
+// constructor reserves memory for some failures; if more cannot be allocated, the oldest are
+// dropped early. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -16,25 +16,27 @@ namespace millrace::queue {
 
 class ResultTable {
  public:
-  // How many requests back a result is known.
+  // The number of requests whose results are kept.
   static constexpr uint64_t kRemembered = 65'536;
 
   struct Result {
     Status status;
-    bool started = true;  // false: the request was removed
+    bool started = true;  // false: the request was removed from the queue
   };
 
-  // `reserved` failures, at least one, are known even if there is no memory: as many as requests
-  // are in flight at one time. Throws std::bad_alloc.
+  // Reserves memory for `reserved` failures, at least one. With the depth of the unit, the failures
+  // of all requests in flight fit even when nothing can be allocated. Throws std::bad_alloc.
   explicit ResultTable(size_t reserved) : failures_(reserved) {}
 
-  // Keeps a failure. Call before the completion of `counter` is published. What is forgotten for
-  // want of memory is found as dropped, so that a failure never looks like a success.
+  // Stores a failure. Call before the completion of `counter` is published. Counters whose failures
+  // were dropped for lack of memory are remembered as a range, so that find() never returns a
+  // success for them.
   void record_failure(uint64_t counter, const Status& status, bool started) noexcept;
 
-  // False: all completed requests that the caller knows of have succeeded. See any_failure_.
+  // Returns false if all completed requests that the caller knows of have succeeded. See
+  // any_failure_.
   bool any_failure() const noexcept { return any_failure_.load(std::memory_order_relaxed); }
-  // The result of a completed request; empty when failures as old as this one were dropped.
+  // Returns the result of a completed request; empty if it is in the range of dropped failures.
   std::optional<Result> find(uint64_t counter) const;
 
  private:
@@ -52,7 +54,7 @@ class ResultTable {
   std::atomic<bool> any_failure_{false};
   mutable std::mutex mutex_;
   boost::circular_buffer<Failure> failures_;
-  // The failures that were dropped lie between these two.
+  // The range of counters in which failures were dropped, both ends included.
   uint64_t dropped_from_ = UINT64_MAX;
   uint64_t dropped_through_ = 0;
 };

@@ -6,7 +6,7 @@ namespace millrace::queue {
 
 namespace {
 
-// Never destroyed: requests may end while the process exits.
+// The statuses of one kind. Never destroyed, since requests may end while the process exits.
 class Statuses {
  public:
   Statuses(const char* cancelled, const char* late) noexcept

@@ -1,9 +1,9 @@
-// RunControl: what a running request and its observers know of each other. The request reports its
-// progress and asks, between two pieces of work, whether to go on; a watchdog reads the progress;
+// RunControl: the connection between a running request and its observers. The request reports its
+// progress and checks, between two pieces of work, whether to stop. A watchdog reads the progress;
 // cancellations and deadlines request a stop.
 //
-// Only the thread that runs the request writes it, except for the request to stop. Reading is
-// thread-safe.
+// Only the thread that runs the request writes it, except for request_stop(). position() and
+// marks() may be read by any thread.
 #pragma once
 
 #include <atomic>
@@ -16,8 +16,8 @@
 
 namespace millrace::queue {
 
-// A point of a request's work: a frame of the job, a partition of the model, an operator (step) of
-// the partition.
+// A point in a request's work: the indices of a frame of the job, of a partition of the model, and
+// of a step (operator).
 struct RunPosition {
   uint16_t frame = 0;
   uint16_t partition = 0;
@@ -26,16 +26,17 @@ struct RunPosition {
 
 enum class StopCause : uint8_t { kNone, kCancelled, kDeadline };
 
-// The status of a request that stopped for this cause after it had started, and of one that was
-// removed before. Each is made once, since a unit keeps the statuses of many requests.
+// Return the status of a request that stopped for this cause after it had started, and of a request
+// that was removed before it started. Each status is created once and shared, since a unit keeps
+// the statuses of many requests.
 const Status& stopped_status(StopCause cause);
 const Status& removed_status(StopCause cause);
 
 class RunControl;
 class Team;
 
-// Sees every piece of work begin, on the thread that runs the request. It may block there, as long
-// as it returns when control.stop_requested().
+// Is called at the beginning of every piece of work, on the thread that runs the request. It may
+// block there, as long as it returns once control.stop_requested() is true.
 class ProgressObserver {
  public:
   ProgressObserver() = default;
@@ -43,7 +44,7 @@ class ProgressObserver {
   ProgressObserver& operator=(const ProgressObserver&) = delete;
 
   virtual void on_progress(const RunControl& control) noexcept = 0;
-  // The steps of a frame are done: the work that follows belongs to no step.
+  // Called when the steps of a frame are done: the work that follows belongs to no step.
   virtual void on_steps_done(const RunControl&) noexcept {}
 
  protected:
@@ -63,13 +64,13 @@ class RunControl {
   // 0 where nothing numbers them.
   uint64_t number() const noexcept { return number_; }
 
-  // The idle lanes that may take part in this request (queue/lanes/team.h), which leads them as
-  // lane(); null when it is to keep to its own thread.
+  // The team of idle lanes that may compute chunks of this request (queue/lanes/team.h); the
+  // request is their leader, as lane(). Null if the request must stay on its own thread.
   Team* team() const noexcept { return team_; }
 
-  // Call where a piece of work begins: a frame of the job, a partition of the frame (with the
-  // number of its first step), a step (an operator) of the partition. Two relaxed stores: a
-  // watchdog needs no more than to see within its patience that something has changed.
+  // Call at the beginning of a piece of work: a frame of the job, a partition of the frame (with
+  // the number of its first step), a step (an operator) of the partition. Relaxed stores are
+  // enough: a watchdog only has to see, before its timeout, that something has changed.
   void begin_frame(uint32_t frame) noexcept { at({static_cast<uint16_t>(frame), 0, 0}); }
   void begin_partition(uint32_t partition, uint32_t first_step = 0) noexcept {
     at({position().frame, static_cast<uint16_t>(partition), first_step});
@@ -78,20 +79,20 @@ class RunControl {
   RunPosition position() const noexcept {
     return unpack(position_.load(std::memory_order_relaxed));
   }
-  // Grows with every piece of work begun.
+  // Returns the number of pieces of work begun since this object was made, over all requests.
   uint64_t marks() const noexcept { return marks_.load(std::memory_order_relaxed); }
 
-  // Whether there is an observer, for the running thread.
+  // Returns whether there is an observer. For the running thread.
   bool is_observed() const noexcept { return innermost_ != nullptr; }
-  // Call where the steps of a frame are done, on the running thread.
+  // Call on the running thread when the steps of a frame are done.
   void end_steps() noexcept {
     if (innermost_ != nullptr) [[unlikely]]
       notify_steps_done(innermost_);
   }
 
-  // Whether the request should end at the next boundary between two pieces of work, with
-  // stop_status(): it was cancelled, or its deadline has passed. One relaxed load, and a look at
-  // the clock where there is a deadline. For the running thread.
+  // Returns whether the request should end before its next piece of work, with stop_status(): it
+  // was cancelled, or its deadline has passed. Costs one relaxed load, and a read of the clock if
+  // the request has a deadline. For the running thread.
   bool stop_requested() const noexcept { return stop_cause() != StopCause::kNone; }
   StopCause stop_cause() const noexcept {
     if (stop_.load(std::memory_order_relaxed) == sequence_) return StopCause::kCancelled;
@@ -101,7 +102,7 @@ class RunControl {
   }
   const Status& stop_status() const { return stopped_status(stop_cause()); }
 
-  // For the unit: the running thread before each request.
+  // For the unit, on the running thread before each request. A number of 0 means none.
   void begin(SequenceId sequence, LaneId lane, Deadline deadline, uint64_t number = 0) noexcept {
     sequence_ = sequence;
     number_ = number;
@@ -109,10 +110,10 @@ class RunControl {
     deadline_ = deadline;
     at({});
   }
-  // For the unit, before the first request; and for a request that is to keep to its own thread,
-  // with null, before its work.
+  // For the unit, before the first request. A task passes null before its work if it must stay on
+  // its own thread.
   void set_team(Team* team) noexcept { team_ = team; }
-  // For the unit. Thread-safe. Asks this request, and none that runs later, to stop.
+  // For the unit. Thread-safe. Asks this request to stop, and none that runs later.
   void request_stop(SequenceId sequence) noexcept {
     uint64_t before = stop_.load(std::memory_order_relaxed);
     while (before < sequence &&
@@ -141,7 +142,7 @@ class RunControl {
 
   static constexpr SequenceId kNone = 0;
 
-  SequenceId sequence_ = 1;  // anything but kNone
+  SequenceId sequence_ = 1;  // anything but kNone, which stop_ holds while no stop is requested
   uint64_t number_ = 0;
   LaneId lane_ = 0;
   Team* team_ = nullptr;

@@ -13,9 +13,9 @@ bool CompletionAwaiter::await_ready() const noexcept {
 }
 
 bool CompletionAwaiter::await_suspend(std::coroutine_handle<> coroutine) {
-  if (is_forked_child()) return false;  // await_resume says so
+  if (is_forked_child()) return false;  // await_resume() returns the error
   strand_ = unit_.impl().strand_for_waiters();
-  if (!strand_) return false;  // await_resume waits
+  if (!strand_) return false;  // await_resume() blocks
   try {
     resume_ = PreparedCall([coroutine](uint64_t, const Status&) { coroutine.resume(); });
   } catch (const std::bad_alloc&) {
@@ -25,7 +25,7 @@ bool CompletionAwaiter::await_suspend(std::coroutine_handle<> coroutine) {
 }
 
 void CompletionAwaiter::on_completed() noexcept {
-  // The coroutine may be gone as soon as it was handed over.
+  // The coroutine, and this awaiter in its frame, may be gone as soon as the call is posted.
   const std::shared_ptr<Strand> strand = std::move(strand_);
   strand->post(std::move(resume_));
 }

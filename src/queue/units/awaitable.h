@@ -1,7 +1,8 @@
-// co_await a request. The coroutine goes on at once when the request is completed, and otherwise on
-// the dispatcher thread, like a callback of the unit: it may submit and wait for other requests,
-// and should not block for long. Where there is no thread for it (the unit is closed, the system
-// refuses one, or there is no memory) co_await waits.
+// CompletionAwaiter: lets a coroutine co_await a request. If the request is completed, the
+// coroutine continues at once; otherwise it is resumed on a dispatcher thread, like a callback of
+// the unit. There it may submit and wait for other requests, but should not block for long. If it
+// cannot be resumed that way (the unit is closed, the system refuses a thread, or there is no
+// memory), co_await blocks until the completion.
 #pragma once
 
 #include <coroutine>
@@ -14,8 +15,8 @@
 
 namespace millrace::queue {
 
-// Result of co_await: the request's status, as Unit::wait gives it. The unit must live until then;
-// it completes all its requests before it ends.
+// The result of co_await is the request's status, as Unit::wait returns it. The unit must live
+// until then; it completes all its requests before it is destroyed.
 class CompletionAwaiter final : public WaitNode {
  public:
   CompletionAwaiter(Unit& unit, SequenceId id) noexcept

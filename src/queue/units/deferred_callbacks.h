@@ -1,5 +1,5 @@
-// DeferredCallbacks: the callbacks of removed requests whose turn, in the order of submission,
-// has not come. Thread-safe.
+// DeferredCallbacks: the callbacks of removed requests that have to wait for those of earlier
+// requests, since the unit calls back in the order of submission. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -14,15 +14,16 @@ namespace millrace::queue {
 
 class DeferredCallbacks {
  public:
-  // Its result is set; its id is that of a request of the unit.
+  // Adds a callback, whose result is set and whose id is that of the request.
   void add(PreparedCall callback) noexcept {
     const std::lock_guard lock(mutex_);
     calls_.add(std::move(callback));
     count_.fetch_add(1, std::memory_order_relaxed);
   }
 
-  // Takes the callback added for this request; empty if none was. A relaxed load is enough: the
-  // owner passes a removed request after it has seen its completion, which follows add().
+  // Removes and returns the callback of this request; empty if there is none. A relaxed load is
+  // enough: the owner passes a removed request after it has seen its completion, which follows
+  // add().
   PreparedCall take(SequenceId id) noexcept {
     if (count_.load(std::memory_order_relaxed) == 0) return {};
     const std::lock_guard lock(mutex_);

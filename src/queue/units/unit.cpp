@@ -1,3 +1,5 @@
+// The construction of units, and the public functions, which forward to Unit::Impl. In a forked
+// child, functions that may wait or change the unit fail instead.
 #include "queue/units/unit.h"
 
 #include <fmt/format.h>
@@ -28,7 +30,7 @@ Unit::Impl::Impl(std::shared_ptr<Lanes::Impl> lanes, std::unique_ptr<Lanes> own_
                fmt::format("dropped before it started: unit '{}' was full and newer work came",
                            options_.name)),
       shed_(StatusCode::kDeadlineExceeded,
-            "shed before it started: it was not expected to be done by its deadline"),
+            "shed before it started: it was not expected to finish by its deadline"),
       no_lane_(StatusCode::kUnitDegraded,
                "every lane of the device was given up because its request hung"),
       closed_status_(StatusCode::kClosed,
@@ -41,10 +43,10 @@ Status Unit::Impl::make_tasks() {
   for (uint64_t index = 0; index < ring_.cell_count(); ++index) {
     std::unique_ptr<Task>& task = ring_.request(index).task;
     task = options_.make_task();
-    if (task == nullptr) return invalid_argument("the task factory of a unit gave no task");
+    if (task == nullptr) return invalid_argument("the task factory of a unit returned no task");
   }
   running_ = make_running();
-  if (!running_) throw std::bad_alloc();  // the factory has given tasks before
+  if (!running_) throw std::bad_alloc();  // the only cause, since the factory has made tasks above
   return {};
 }
 
@@ -148,7 +150,7 @@ void Unit::publish_n(const SubmittedRange& range, Deadline deadline) noexcept {
 }
 
 std::optional<Unit::InlineRun> Unit::begin_inline() {
-  if (is_forked_child()) return std::nullopt;  // claim() says why
+  if (is_forked_child()) return std::nullopt;  // claim(), which follows, returns the error
   return impl_->begin_inline();
 }
 

@@ -1,4 +1,7 @@
-// How a request ends: it runs and completes, or is removed; and how the unit ends.
+// How a request ends: it runs and completes, or is removed from the queue; and how a unit is
+// closed. The owner of the unit takes requests from the head of the ring. Any thread may remove a
+// waiting one. publish_completion() and remove() are the two publication points; unit.h states the
+// order of their steps.
 #include <algorithm>
 #include <thread>
 #include <utility>
@@ -13,9 +16,9 @@ using Look = Ring<Request>::Look;
 
 namespace {
 
-// How long a close waits for a request without progress, unless the options say it.
+// How long a close waits for a request without progress, unless the options set a time.
 constexpr std::chrono::seconds kClosePatience{10};
-// How long it waits at all before it logs what it waits for.
+// How long a close waits before it logs which request it waits for.
 constexpr std::chrono::seconds kLongClose{1};
 
 }  // namespace
@@ -26,7 +29,7 @@ uint64_t Unit::Impl::ticket() const noexcept {
 }
 
 bool Unit::Impl::run_one(LaneId lane) noexcept {
-  if (closed_.load(std::memory_order_seq_cst)) return true;  // close() cancels what is left
+  if (closed_.load(std::memory_order_seq_cst)) return true;  // close() cancels the queued requests
   const uint64_t counter = take_head();
   if (counter == 0) return true;
   if (lane != kNoLane) return run_taken(counter, lane);
@@ -34,9 +37,9 @@ bool Unit::Impl::run_one(LaneId lane) noexcept {
   return true;
 }
 
-// Fails the head, which is the caller's, without starting it: the unit may be reset at any time, by
-// a thread that finds new lanes, but this one still has none to run the request on; and the monitor
-// must not give up a request that has no thread to set aside.
+// Fails the head, which the caller has taken, without starting it. It fails even if the unit is
+// reset meanwhile by a thread that finds new lanes, since this thread still has no lane to run it
+// on. It must not start, since the monitor could give up a request that has no thread to set aside.
 void Unit::Impl::refuse_without_lane(uint64_t counter) noexcept {
   degrade(no_lane_);
   Status cause = failure();
@@ -44,7 +47,7 @@ void Unit::Impl::refuse_without_lane(uint64_t counter) noexcept {
   remove(counter, std::move(cause));
 }
 
-// Runs the head, which is the caller's.
+// Runs the head, which the caller has taken.
 bool Unit::Impl::run_taken(uint64_t counter, LaneId lane) noexcept {
   Running& running = *running_;
   const Request& waiting = ring_.request(counter);
@@ -53,7 +56,7 @@ bool Unit::Impl::run_taken(uint64_t counter, LaneId lane) noexcept {
   return run_started(counter, running, lane);
 }
 
-// The same for a request of the owner's own, which is filled in the idle task.
+// Runs the head if the owner itself has claimed it and has filled the idle task with it.
 bool Unit::Impl::run_unseen(uint64_t counter, LaneId lane) noexcept {
   Running& running = *running_;
   running.request.deadline.set(kNoDeadline.time_since_epoch().count());
@@ -62,8 +65,8 @@ bool Unit::Impl::run_unseen(uint64_t counter, LaneId lane) noexcept {
   return run_started(counter, running, lane);
 }
 
-// `running` is the caller's: once the request has started, running_ may be replaced, as it is when
-// the request is given up.
+// Runs and completes a request that has started. Returns false if it was given up. `running` is
+// passed because running_ is replaced when the request is given up.
 bool Unit::Impl::run_started(uint64_t counter, Running& running, LaneId lane) noexcept {
   cell_vacated(counter);
   Status status = refusal(running.request);
@@ -76,7 +79,8 @@ bool Unit::Impl::run_started(uint64_t counter, Running& running, LaneId lane) no
     abandon(&running);
     return false;
   }
-  // A closing thread may be describing the request in its log line; see log_close_waits.
+  // Waits for a closing thread that may be describing the request in a log line; see
+  // log_close_waits.
   if (closed_.load(std::memory_order_seq_cst)) {
     const std::lock_guard not_described(watch_mutex_);
   }
@@ -87,8 +91,8 @@ bool Unit::Impl::run_started(uint64_t counter, Running& running, LaneId lane) no
   return true;
 }
 
-// The next request to run, which is the caller's then; 0 when there is none. Passes those that were
-// removed.
+// Takes the next request to run and returns its counter; 0 if there is none. Passes removed
+// requests.
 uint64_t Unit::Impl::take_head() noexcept {
   bool passed = false;
   uint64_t head = ring_.head();
@@ -108,7 +112,7 @@ uint64_t Unit::Impl::take_head() noexcept {
   return head;
 }
 
-// Why the request, which has its turn, is not run; OK when it is.
+// Returns why the request must not run; OK if it may.
 Status Unit::Impl::refusal(const Request& request) {
   if (state() == UnitState::kDegraded) return failure();
   const Deadline deadline = deadline_of(request);
@@ -117,7 +121,7 @@ Status Unit::Impl::refusal(const Request& request) {
   return {};
 }
 
-// Measures the time only where the policy needs it.
+// Runs the task. Measures the time only if the policy needs it.
 Status Unit::Impl::run_timed(Running& running, std::chrono::nanoseconds& taken) noexcept {
   if (options_.when_full != WhenFull::kShedByDeadline)
     return running.request.task->run(running.control);
@@ -127,6 +131,8 @@ Status Unit::Impl::run_timed(Running& running, std::chrono::nanoseconds& taken) 
   return status;
 }
 
+// Updates the exponential moving average of the time of a run, in which the newest has a weight of
+// 1/8.
 void Unit::Impl::note_run(std::chrono::nanoseconds taken) noexcept {
   if (taken.count() == 0) return;
   const int64_t mean = mean_run_ns_.load(std::memory_order_relaxed);
@@ -134,7 +140,8 @@ void Unit::Impl::note_run(std::chrono::nanoseconds taken) noexcept {
                      std::memory_order_relaxed);
 }
 
-// The thread that hung has returned from the request: what it kept alive is released now.
+// Called by the thread that hung, when it has returned from the request: releases what it kept
+// alive.
 void Unit::Impl::abandon(Running* running) noexcept {
   { const std::lock_guard lock(watch_mutex_); }  // waits until give_up no longer uses it
   running->request.task->release();
@@ -146,7 +153,7 @@ void Unit::Impl::complete(uint64_t counter, Request& request, Status status) noe
   request.task->release();
 }
 
-// The one publication point. The outputs' bytes are written; see unit.h for the order.
+// The publication point of a request that has started. The outputs' bytes are written.
 void Unit::Impl::publish_completion(uint64_t counter, Request& request, Status status) noexcept {
   const Completion completion{sequence(counter), std::move(status)};
   request.task->write_status(completion);
@@ -159,7 +166,8 @@ void Unit::Impl::publish_completion(uint64_t counter, Request& request, Status s
   notify(counter, ring_.completed());
 }
 
-// Completes a request that the calling thread took from the queue before it started. Thread-safe.
+// Completes a request that the calling thread has taken from the queue before it started.
+// Thread-safe.
 void Unit::Impl::remove(uint64_t counter, Status status) noexcept {
   const Visit visit(inside_);
   Request& request = ring_.request(counter);
@@ -182,12 +190,12 @@ void Unit::Impl::remove(uint64_t counter, Status status) noexcept {
   pass_removed();
 }
 
-// After a request was removed: makes sure that it is passed and that those behind it run, even
-// if nothing else comes and all lanes are busy. When the head is running, or is just being
-// removed by another thread, that thread does so.
+// Called after a request was removed. Passes it and lets the requests after it run, even if nothing
+// else happens to the unit and all lanes are busy. If the head is running, or another thread is
+// just removing it, that thread does so.
 void Unit::Impl::pass_removed() noexcept {
   if (ring_.look(ring_.head()) == Look::kNothing) return;
-  if (!lanes_->own(*this)) return;  // the lane that holds it will see
+  if (!lanes_->own(*this)) return;  // the lane that holds the unit will pass it
   const uint64_t before = ring_.completed();
   while (ring_.look(ring_.head()) == Look::kPassed) pass_head();
   if (ring_.completed() != before) notify(before + 1, ring_.completed());
@@ -205,14 +213,15 @@ void Unit::Impl::post_callback(Request& request, const Completion& completion) n
   strand_->post(std::move(request.callback));
 }
 
-// Counts the removed head among the completed; its callback has its turn now.
+// Counts the head, which was removed, as completed, and posts its callback if that was deferred.
 void Unit::Impl::pass_head() noexcept {
   const uint64_t head = ring_.head();
   ring_.pass();
   if (PreparedCall callback = deferred_.take(sequence(head))) strand_->post(std::move(callback));
 }
 
-// Notifies all that wait, once requests `first` to `last` are completed.
+// Notifies waiters, event fds and threads that wait for room that requests `first` to `last` are
+// completed.
 void Unit::Impl::notify(uint64_t first, uint64_t last) noexcept {
   waits_.completed_through(ring_.completed());
   if (fds_.any()) {
@@ -223,8 +232,8 @@ void Unit::Impl::notify(uint64_t first, uint64_t last) noexcept {
   room_.changed();
 }
 
-// Notifies the threads that wait for room and found places enough, but not this cell. That hardly
-// ever happens, since there are more cells than places.
+// Notifies threads that have found enough free places, but this cell still in use. That is rare,
+// since there are more cells than places.
 void Unit::Impl::cell_vacated(uint64_t counter) noexcept {
   if (fds_.any())
     fds_.notify_free([&](uint32_t places) {
@@ -237,7 +246,7 @@ void Unit::Impl::begin_close() noexcept {
   const std::lock_guard lock(watch_mutex_);
   if (closed_.exchange(true, std::memory_order_seq_cst)) return;
   closed_at_ = std::chrono::steady_clock::now();
-  // Progress counts from here.
+  // Records the present progress: the patience of the close counts from here.
   stuck_request(closed_at_ - Monitor::late_wakes().noticed(), std::chrono::nanoseconds::max());
   ring_.close();
   room_.changed();
@@ -250,7 +259,8 @@ void Unit::Impl::close() {
   take_from_lanes();
   submitters_.wait_until_gone();
   cancel_queued();
-  // Threads that remove a request may still have a callback to post, so they leave first.
+  // Threads that remove a request may still post a callback, so they have to leave before the
+  // drain.
   inside_.wait_until_gone();
   strand_->drain();
   if (std::exchange(attached_, false)) lanes_->detach();
@@ -266,8 +276,8 @@ void Unit::Impl::stop_expecting_waits() noexcept {
   if (std::exchange(expects_waits_, false)) lanes_->remove_waiting_unit();
 }
 
-// For a second caller of close. It must not wait in a callback, for which the first caller may be
-// waiting.
+// For a second caller of close(). A callback of the unit must not wait here, since the first caller
+// may be waiting for that callback.
 void Unit::Impl::wait_until_closed() noexcept {
   {
     const std::lock_guard lock(watch_mutex_);
@@ -276,8 +286,8 @@ void Unit::Impl::wait_until_closed() noexcept {
   ended_.wait(false, std::memory_order_acquire);
 }
 
-// Waits for the running request, as long as it makes progress, and becomes the owner. Once the
-// wait is long, and in any case before the request is given up, a line says so.
+// Becomes the owner of the unit. Waits for the running request as long as it makes progress, and
+// gives it up otherwise. Logs a line once the wait is long, and always before it gives up.
 void Unit::Impl::take_from_lanes() {
   const std::chrono::nanoseconds patience = close_patience();
   const auto look_again =
@@ -285,7 +295,7 @@ void Unit::Impl::take_from_lanes() {
   const auto long_wait = std::min<std::chrono::nanoseconds>(patience / 2, kLongClose);
   bool logged = false;
   const std::chrono::nanoseconds stopped_before = Monitor::late_wakes().noticed();
-  LateWakes own;  // the monitor need not be watching
+  LateWakes own;  // measures stops of the process here, since the monitor may have no timer
   for (;;) {
     const Deadline wake = std::chrono::steady_clock::now() + look_again;
     own.sleeps_until(wake);
@@ -302,7 +312,7 @@ void Unit::Impl::take_from_lanes() {
   }
 }
 
-// How long a close waits for a request without progress.
+// Returns how long a close waits for a request without progress.
 std::chrono::nanoseconds Unit::Impl::close_patience() const noexcept {
   const std::chrono::nanoseconds watchdog = options_.watchdog;
   if (watchdog.count() <= 0) return options_.close_patience.value_or(kClosePatience);
@@ -323,8 +333,8 @@ void Unit::Impl::cancel_queued() {
   }
 }
 
-// A lane or the monitor may keep this object a moment longer, and other threads ask it for results;
-// what belongs to the caller ends here.
+// Destroys the tasks, which belong to the caller. A lane or the monitor may keep this object a
+// moment longer, and other threads may still ask it for results.
 void Unit::Impl::drop_tasks() {
   const std::lock_guard lock(watch_mutex_);
   for (uint64_t index = 0; index < ring_.cell_count(); ++index) ring_.request(index).task.reset();

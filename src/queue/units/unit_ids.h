@@ -1,5 +1,5 @@
-// The ids of execution units: unique in the process among living units, 1 to 65,535. An id is used
-// again as late as possible. Thread-safe.
+// UnitId: the id of an execution unit, 1 to 65,535, unique among the living units of the process.
+// Ids are given out in turn, so that one is reused as late as possible. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,10 @@
 
 namespace millrace::queue {
 
-// Holds an id until it is destroyed.
+// Reserves an id until it is destroyed.
 class UnitId {
  public:
-  // value() is 0 when all ids are taken.
+  // Reserves a free id. The value() of the result is 0 if all ids are taken.
   static UnitId take();
 
   UnitId(UnitId&& other) noexcept : value_(std::exchange(other.value_, uint16_t{0})) {}

@@ -1,11 +1,12 @@
-// The inside of Unit: puts the parts together. Ring keeps order and storage; Source and lanes give
-// it a thread; ResultTable remembers failures; WaitList, FdNotifier, Room and the strand of
-// callbacks notify callers; the monitor watches deadlines and progress.
+// Unit::Impl: the implementation of Unit. Ring stores the requests in order; as a Source, the unit
+// gets a thread from the lanes; ResultTable keeps failures; WaitList, FdNotifier, Room and the
+// strand of callbacks notify callers; the monitor checks deadlines and progress. Lanes and monitor
+// may hold a reference for a moment after the Unit was destroyed.
 //
-//   unit_submit.cpp    how a request is accepted: places, policies, running inline
-//   unit_complete.cpp  how it ends: running, completing, removing, closing
-//   unit_watch.cpp     what happens by the clock: deadlines, hung requests, reset
-//   unit_wait.cpp      how callers learn of it
+//   unit_submit.cpp    accepting requests: places, policies, running inline
+//   unit_complete.cpp  running, completing and removing requests; closing the unit
+//   unit_watch.cpp     the timers: deadlines and hung requests; degrading and resetting the unit
+//   unit_wait.cpp      waiting for completions, event fds, cancelling
 #pragma once
 
 #include <atomic>
@@ -39,7 +40,7 @@ namespace millrace::queue {
 struct Request {
   std::unique_ptr<Task> task;
   PreparedCall callback;
-  // Other threads read these before they own the request.
+  // Other threads read these two without owning the request.
   Relaxed<uint64_t> ticket;
   Relaxed<Deadline::rep> deadline;
 
@@ -61,15 +62,16 @@ class Unit::Impl final : public Source, public Watched {
        UnitId id);
 
   Status make_tasks();
-  // Makes room for the unit in the lists of its lanes, until close(). Throws std::bad_alloc.
+  // Reserves memory for the unit in the ready list of its lanes, until close(). Throws
+  // std::bad_alloc.
   void attach();
   Status expect_waits();
-  // See Unit::close. Afterwards this object is held only by lanes and the monitor, for a moment,
-  // and by handles that ask for results.
+  // See Unit::close. Afterwards only lanes and the monitor, for a moment, and handles that ask for
+  // results hold this object.
   void close();
   void begin_close() noexcept;
 
-  // Submitting. A claimed place must be published.
+  // Submitting. A claimed place must be published, or run inline.
   Result<SequenceId> claim(SubmitOptions& options, PreparedCall& callback, Patience patience,
                            Deadline limit);
   Result<SequenceId> claim_n(uint32_t& count, Deadline deadline);
@@ -88,12 +90,13 @@ class Unit::Impl final : public Source, public Watched {
   Status wait_free(uint32_t k, std::chrono::nanoseconds timeout);
   Status notify_free_fd(uint32_t k, int fd);
   bool is_completed(uint64_t counter) const noexcept { return ring_.is_completed(counter); }
-  // False: the request is completed, the node was not added.
+  // Returns false if the request is completed; then the node was not added.
   bool add_waiter(WaitNode& node) {
     return waits_.add(node, [this](uint64_t counter) { return is_completed(counter); });
   }
   bool remove_waiter(WaitNode& node) { return waits_.remove(node); }
-  // For waiters that go on where callbacks run; null once the unit is closed.
+  // Returns the strand, for coroutines that are resumed on it; null if the unit is closed or the
+  // dispatcher has no thread for it.
   std::shared_ptr<Strand> strand_for_waiters();
 
   Result<CancelOutcome> cancel(SequenceId id, std::chrono::nanoseconds timeout);
@@ -113,7 +116,7 @@ class Unit::Impl final : public Source, public Watched {
   Status unknown(SequenceId sequence) const;
 
   bool has_work() const noexcept override {
-    // Nothing starts any more once submits are refused.
+    // Once the unit refuses requests, it starts none of the queued ones either.
     return !closed_.load(std::memory_order_seq_cst) &&
            ring_.look(ring_.head()) != Ring<Request>::Look::kNothing;
   }
@@ -122,11 +125,12 @@ class Unit::Impl final : public Source, public Watched {
   void on_time() noexcept override;
 
  private:
-  // The request that runs. A thread that hangs in it keeps it; the unit goes on with another one.
+  // The running request. If it is given up, the thread that hangs in it keeps this object, and the
+  // unit continues with a new one.
   struct alignas(64) Running {
     Request request;
     RunControl control;
-    bool on_borrowed_lane = false;  // runs on a caller's thread
+    bool on_borrowed_lane = false;  // whether it runs on a caller's thread
   };
 
   // unit_submit.cpp
@@ -199,10 +203,10 @@ class Unit::Impl final : public Source, public Watched {
   bool attached_ = false;
   bool expects_waits_ = false;  // guarded by watch_mutex_
   const std::shared_ptr<Lanes::Impl> lanes_;
-  std::shared_ptr<Strand> strand_;  // strand of its callbacks; null once closed, as the monitor
-  std::shared_ptr<Monitor> monitor_;
-  // Made once, so that refusing a request and polling one cost no allocation, and what was removed
-  // costs no more memory than its place in the results.
+  std::shared_ptr<Strand> strand_;    // runs the unit's callbacks; null once closed
+  std::shared_ptr<Monitor> monitor_;  // null once closed
+  // Statuses that are created once and shared, so that refusing or polling a request allocates
+  // nothing, and a removed request takes no memory beyond its entry in the result table.
   const Status full_;
   const Status pending_;
   const Status dropped_;
@@ -211,39 +215,40 @@ class Unit::Impl final : public Source, public Watched {
   const Status closed_status_;
 
   Ring<Request> ring_;
-  std::unique_ptr<Running> running_;  // the owner's; replaced under watch_mutex_
+  std::unique_ptr<Running> running_;  // used by the owner; replaced under watch_mutex_
   ResultTable results_;
   DeferredCallbacks deferred_;
   WaitList<> waits_;
   FdNotifier fds_;
   Room room_;
 
-  // Read with every request, written hardly ever.
+  // Read with every request, rarely written.
   std::atomic<bool> closed_{false};   // begin_close was called: nothing is accepted or started
   std::atomic<bool> closing_{false};  // close has begun
-  std::atomic<bool> ended_{false};    // close has returned
+  std::atomic<bool> ended_{false};    // close is done
   std::atomic<UnitState> state_{UnitState::kHealthy};
   std::atomic<uint32_t> generation_{0};
-  std::atomic<bool> watching_{false};  // for progress
+  std::atomic<bool> watching_{false};  // whether the watchdog has a timer
   std::atomic<bool> old_results_logged_{false};
-  // The earliest time at which the monitor was asked to call.
+  // The earliest time at which the monitor was asked to call on_time().
   std::atomic<Deadline::rep> called_at_{kNoDeadline.time_since_epoch().count()};
-  // Every request before this one has started or was removed: a search begins here.
+  // Every request before this one has started or was removed: searches begin here.
   std::atomic<uint64_t> first_waiting_{1};
-  // Mean time of a run, for WhenFull::kShedByDeadline. Written by the owner.
+  // Moving average of the time of a run, for WhenFull::kShedByDeadline. Written by the owner.
   std::atomic<int64_t> mean_run_ns_{0};
 
   // Written by submitters.
-  alignas(64) Visitors submitters_;  // between claim and publish, unless they own the unit
+  alignas(64) Visitors submitters_;  // threads between claim and publish that do not own the unit
 
-  // Written by those who wait.
-  alignas(64) Visitors inside_;  // threads that may take long, or remove a request
+  // Written by waiting threads.
+  alignas(64) Visitors inside_;  // threads that may wait, or that remove a request
   AdaptiveSpin spin_;
 
   alignas(64) mutable std::mutex failure_mutex_;
   Status failure_;
-  std::mutex watch_mutex_;  // for giving up, and for looks at running_ without owning the unit
-  // The running request as it was last seen to make progress. Under watch_mutex_.
+  // Held to give a request up, and to use running_ without owning the unit.
+  std::mutex watch_mutex_;
+  // The running request and its progress, and when that was first seen. Under watch_mutex_.
   struct {
     uint64_t counter = 0;
     uint64_t marks = 0;

@@ -1,4 +1,7 @@
-// How a unit accepts a request.
+// How a unit accepts a request. A submitter claims a place of the ring, fills the task and
+// publishes the request. Everything that can fail, such as starting threads and allocating the
+// callback, is done before the claim. If the unit is full, its policy (WhenFull) decides. A
+// synchronous request may run inline, on the calling thread with a borrowed lane.
 #include <algorithm>
 #include <utility>
 
@@ -11,7 +14,8 @@ namespace millrace::queue {
 namespace {
 
 Status late_status() {
-  return {StatusCode::kDeadlineExceeded, "the deadline passed before the unit had room"};
+  return {StatusCode::kDeadlineExceeded,
+          "the deadline passed before the unit could accept the request"};
 }
 
 }  // namespace
@@ -41,7 +45,8 @@ Result<SequenceId> Unit::Impl::claim_n(uint32_t& count, Deadline deadline) {
   return prepare_and_enter(options, none, count);
 }
 
-// Enters `submitters_` and stays there if a place was claimed: publish() leaves.
+// Enters `submitters_` and claims up to `count` places. After a success the thread stays in
+// `submitters_` until publish() or publish_n().
 Result<SequenceId> Unit::Impl::prepare_and_enter(SubmitOptions& options, PreparedCall& callback,
                                                  uint32_t& count) {
   Visit visit(submitters_);
@@ -51,7 +56,7 @@ Result<SequenceId> Unit::Impl::prepare_and_enter(SubmitOptions& options, Prepare
   return first;
 }
 
-// Makes sure of the threads that the request will need, and of the memory to call back.
+// Starts the threads that the request will need, and allocates its callback.
 Status Unit::Impl::prepare(SubmitOptions& options, PreparedCall& callback) {
   if (closed_.load(std::memory_order_seq_cst)) return closed_status_;
   if (options.callback) {
@@ -68,7 +73,7 @@ Status Unit::Impl::prepare(SubmitOptions& options, PreparedCall& callback) {
 }
 
 Result<SequenceId> Unit::Impl::try_claim(uint32_t& count) {
-  // The unit may be reset between the two reads.
+  // failure() is OK if the unit was reset between the two reads.
   if (state() == UnitState::kDegraded)
     if (Status cause = failure(); !cause.ok()) return cause;
   uint64_t counter = 0;
@@ -83,7 +88,8 @@ Result<SequenceId> Unit::Impl::try_claim(uint32_t& count) {
   return closed_status_;
 }
 
-// Gives the requests their numbers, where they are to have some. The cells belong to this thread.
+// Claims places and, if the unit has an acceptance order, numbers the requests. The claimed cells
+// belong to this thread.
 Ring<Request>::Claim Unit::Impl::claim_in_order(uint64_t& counter, uint32_t& count) {
   if (options_.acceptance_order == nullptr) [[likely]]
     return ring_.claim(counter, count);
@@ -95,7 +101,7 @@ Ring<Request>::Claim Unit::Impl::claim_in_order(uint64_t& counter, uint32_t& cou
   return claim;
 }
 
-// Claims one place; stays in `submitters_` only if there was one.
+// Claims one place. Stays in `submitters_` only after a success.
 Result<SequenceId> Unit::Impl::try_enter() {
   Visit visit(submitters_);
   uint32_t count = 1;
@@ -104,6 +110,7 @@ Result<SequenceId> Unit::Impl::try_enter() {
   return id;
 }
 
+// Waits for a place until `limit`, then returns `otherwise`.
 Result<SequenceId> Unit::Impl::claim_waiting(Deadline limit, const Status& otherwise) {
   const Visit visit(inside_);
   for (;;) {
@@ -116,8 +123,8 @@ Result<SequenceId> Unit::Impl::claim_waiting(Deadline limit, const Status& other
   }
 }
 
-// Other threads may claim the place that was made, so this repeats until there is nothing left to
-// displace.
+// Makes a place by removing a queued request, and claims it. Other threads may claim the place
+// first, so this repeats until nothing is left to displace.
 Result<SequenceId> Unit::Impl::claim_displacing(const SubmitOptions& options) {
   const Visit visit(inside_);
   for (;;) {
@@ -128,11 +135,11 @@ Result<SequenceId> Unit::Impl::claim_displacing(const SubmitOptions& options) {
   }
 }
 
-// OK when there may be room now.
+// Removes one queued request by the unit's policy. Returns OK if there may be room now.
 Status Unit::Impl::displace(Deadline newcomer) {
   if (ring_.in_flight() < ring_.depth()) {
     if (ring_.has_room()) return {};
-    // There is a place, but its cell is in use: displacing a request would not help.
+    // There is a free place, but its cell is in use: displacing a request would not help.
     if (ring_.in_flight() < ring_.depth()) return full_;
   }
   if (!ring_.may_displace()) return full_;
@@ -140,8 +147,8 @@ Status Unit::Impl::displace(Deadline newcomer) {
   return drop_oldest() ? Status() : full_;
 }
 
-// The first request that may be waiting. Skips for good what was removed behind one that runs for
-// long, so that looking for the oldest takes no longer each time.
+// Returns the first request that may be waiting. It stores the position, so that later searches do
+// not examine the requests again that were removed while an earlier one runs.
 uint64_t Unit::Impl::first_waiting() noexcept {
   const uint64_t last = ring_.issued();
   uint64_t counter = std::max(ring_.head(), first_waiting_.load(std::memory_order_relaxed));
@@ -161,8 +168,9 @@ bool Unit::Impl::drop_oldest() {
   return false;
 }
 
-// Sheds the queued request that is expected to be latest, by the mean time of a run and the number
-// of requests before it; the newcomer would be the last. OK when there may be room now.
+// Sheds the request with the greatest expected lateness: queued requests and the newcomer, which
+// would be last. A request is expected to end after its position in the queue times the mean time
+// of a run. Returns kDeadlineExceeded if that is the newcomer, and OK if there may be room now.
 Status Unit::Impl::shed_one(Deadline newcomer) {
   const int64_t mean = mean_run_ns_.load(std::memory_order_relaxed);
   const Deadline now = std::chrono::steady_clock::now();
@@ -183,7 +191,7 @@ Status Unit::Impl::shed_one(Deadline newcomer) {
   }
   if (lateness(position, newcomer) > latest)
     return {StatusCode::kDeadlineExceeded,
-            "the unit is full, and this request was not expected to be done by its deadline"};
+            "the unit is full, and this request was not expected to finish by its deadline"};
   if (victim == 0) return full_;
   if (ring_.take(victim)) remove(victim, shed_);
   return {};
@@ -216,18 +224,19 @@ void Unit::Impl::publish_n(uint64_t first, uint32_t count, Deadline deadline) no
   submitters_.leave();
 }
 
-// Makes the monitor look after what was just published.
+// Sets the monitor's timer for the deadline and the watchdog of a request that was just published.
 void Unit::Impl::watch(Deadline deadline) noexcept {
   if (deadline != kNoDeadline) call_at(deadline);
   if (options_.watchdog.count() <= 0) return;
-  // Read before the exchange, which would take the cache line from all threads that read it.
+  // The load avoids most exchanges, which would take the cache line from all threads that read it.
   if (!watching_.load(std::memory_order_seq_cst) &&
       !watching_.exchange(true, std::memory_order_seq_cst))
     call_at(std::chrono::steady_clock::now() + options_.watchdog / 4);
 }
 
-// This thread claims the place as the owner of the unit, and stays the owner until the request is
-// published or has run. A closing thread waits until it is the owner, so this one need not enter
+// Claims a place as the owner of the unit, for a request that this thread runs itself on a borrowed
+// lane. Returns nothing if the request has to be submitted instead. This thread stays the owner
+// until run_inline() ends. A closing thread waits until it is the owner, so this one need not enter
 // `submitters_`.
 std::optional<Unit::InlineRun> Unit::Impl::begin_inline() {
   if (has_own_lanes_ || options_.watchdog.count() > 0) return std::nullopt;
@@ -240,7 +249,7 @@ std::optional<Unit::InlineRun> Unit::Impl::begin_inline() {
     lanes_->give_back(*this, lane);
     return std::nullopt;
   }
-  // Usually first in line, and then it stays so: nobody else ever sees it waiting.
+  // The request is usually the head, and then remains so. No other thread ever sees it waiting.
   const uint64_t counter = counter_of(*id);
   const bool is_first = ring_.head() == counter;
   if (is_first && options_.acceptance_order != nullptr) [[unlikely]]
@@ -262,17 +271,19 @@ Status Unit::Impl::run_inline(const InlineRun& run) noexcept {
                                      : wait(run.id, std::chrono::nanoseconds::max());
 }
 
-// Runs the claimed request, on a unit that this thread owns. False: the unit was taken from it.
+// Runs the claimed request, and others that are before it, on a unit that this thread owns. Returns
+// false if a request was given up and so the unit was taken from this thread.
 bool Unit::Impl::run_as_owner(const InlineRun& run) noexcept {
   const uint64_t counter = counter_of(run.id);
   const DefaultFloatEnvironment floats;
   if (run.is_first && !closed_.load(std::memory_order_seq_cst))
     return run_unseen(counter, run.lane);
-  // Others have submitted meanwhile, and come first; or the unit was closed, and nothing runs.
+  // Either other threads have submitted requests in between, which run first, or the unit was
+  // closed, and nothing runs.
   Request& request = ring_.request(counter);
   if (run.is_first) request.task.swap(running_->request.task);
   request.deadline.set(kNoDeadline.time_since_epoch().count());
-  request.ticket.set(0);  // its turn is now
+  request.ticket.set(0);  // before all other requests
   ring_.publish(counter);
   while (has_work() && ring_.completed() < counter)
     if (!run_one(run.lane)) return false;

@@ -1,4 +1,5 @@
-// How callers learn that a request is completed, and how they ask for its end.
+// How callers learn that a request is completed (wait, poll, event fds), and how they cancel it. A
+// wait spins for an adaptive time and then sleeps in the wait list.
 #include <fmt/format.h>
 
 #include <utility>
@@ -15,13 +16,14 @@ Status Unit::Impl::wait(SequenceId id, std::chrono::nanoseconds timeout) {
   if (!issued(id)) return unknown(id);
   const uint64_t counter = counter_of(id);
   if (timeout <= timeout.zero()) return poll(counter);
-  // From here on the unit may be destroyed as soon as the request is completed.
+  // Another thread may destroy the unit as soon as the request is completed; it waits for visitors.
   const Visit visit(inside_);
   if (ring_.is_completed(counter)) return poll(counter);
   return wait_until_completed(counter, timeout) ? result(counter) : pending_;
 }
 
-// Successes are not kept; whether one is too old shows in its counter.
+// Returns the result without waiting. Successes are not stored, so a result is too old if its
+// counter is.
 Status Unit::Impl::poll(uint64_t counter) {
   if (!ring_.is_completed(counter)) return pending_;
   const bool old = ring_.completed() >= counter + ResultTable::kRemembered;
@@ -31,8 +33,8 @@ Status Unit::Impl::poll(uint64_t counter) {
 bool Unit::Impl::wait_until_completed(uint64_t counter, std::chrono::nanoseconds timeout) {
   const Deadline deadline = deadline_after(timeout);
   spin_budget::take();
-  // Looks at one cache line only, which changes with every completion. This may miss a request that
-  // is removed at the same time; the wait list finds it.
+  // Spinning reads only one cache line, which changes with every completion. It may miss a request
+  // that is removed at the same time; the wait list finds it.
   uint64_t known = ring_.progress();
   const auto completed = [&] {
     const uint64_t progress = ring_.progress();
@@ -59,11 +61,11 @@ Status Unit::Impl::unknown(SequenceId id) const {
                        id_.value());
 }
 
-// Says so in the log, too, once.
+// Returns the error for a result that is no longer kept. Logs it, too, once for each unit.
 Status Unit::Impl::forgotten(SequenceId id) {
   Status status = format_status(
       StatusCode::kInvalidJobId,
-      "the result of sequence id {:#x} is no longer known: unit {} '{}' keeps those of "
+      "the result of sequence id {:#x} is no longer known: unit {} '{}' keeps the results of "
       "its last {} requests, and fewer while there is no memory for them",
       id, id_.value(), options_.name, ResultTable::kRemembered);
   if (!old_results_logged_.exchange(true)) log(LogLevel::kWarning, "queue", status.message());
@@ -105,8 +107,9 @@ Result<CancelOutcome> Unit::Impl::cancel(SequenceId id, std::chrono::nanoseconds
       remove(counter, removed_status(StopCause::kCancelled));
       return CancelOutcome::kRemoved;
     }
-    // Only the head can have started. Another thread may be about to remove the request instead,
-    // or its submitter to publish it: a stop asked for too early would hide one for the head.
+    // Only the head can have started. If this is not the head, another thread may be about to
+    // remove it, or its submitter to publish it; then a request to stop would be too early, and
+    // would hide one for the head.
     const std::lock_guard lock(watch_mutex_);
     if (ring_.head() == counter) running_->control.request_stop(id);
   }

@@ -1,4 +1,7 @@
-// The time-driven part of a unit: deadlines of queued requests, and requests without progress.
+// The timers of a unit: deadlines of queued requests, and the watchdog, which gives up a request
+// without progress. It runs on the monitor's thread (on_time), four times per period of the
+// watchdog. A request that is given up completes with kHung; the unit is then reset, or degraded
+// until reset() is called.
 #include <fmt/format.h>
 
 #include <exception>
@@ -17,7 +20,7 @@ double milliseconds(std::chrono::nanoseconds time) {
 
 }  // namespace
 
-// Asks the monitor for a call, unless an earlier one is coming.
+// Requests a call of on_time(), unless an earlier one is pending.
 void Unit::Impl::call_at(Deadline when) noexcept {
   const Deadline::rep wanted = when.time_since_epoch().count();
   Deadline::rep coming = called_at_.load(std::memory_order_seq_cst);
@@ -32,16 +35,16 @@ void Unit::Impl::on_time() noexcept {
   const Visit visit(inside_);
   if (closed_.load(std::memory_order_seq_cst)) return;
   const Deadline now = std::chrono::steady_clock::now();
-  // This call was asked for before an earlier one, which has replaced it: another call will come.
+  // The pending call is later than this one, so this one is outdated and another will follow.
   if (called_at_.load(std::memory_order_seq_cst) > now.time_since_epoch().count()) return;
-  // Stored before the queue is looked at: a thread that publishes a request afterwards asks for a
+  // Stored before the queue is examined: a thread that publishes a request afterwards requests a
   // call of its own.
   called_at_.store(kNoDeadline.time_since_epoch().count(), std::memory_order_seq_cst);
   const Deadline next = std::min(check_deadlines(now), check_progress(now));
   if (next != kNoDeadline) call_at(next);
 }
 
-// Removes the queued requests that are late; returns the earliest deadline of the others.
+// Removes queued requests whose deadline has passed; returns the earliest deadline of the others.
 Deadline Unit::Impl::check_deadlines(Deadline now) {
   Deadline next = kNoDeadline;
   const uint64_t last = ring_.issued();
@@ -56,8 +59,8 @@ Deadline Unit::Impl::check_deadlines(Deadline now) {
   return next;
 }
 
-// Gives the running request up when it has made no progress for too long; returns when to look
-// again.
+// Gives the running request up if it has made no progress for the time of the watchdog; returns
+// when to check again.
 Deadline Unit::Impl::check_progress(Deadline now) {
   if (options_.watchdog.count() <= 0) return kNoDeadline;
   if (ring_.in_flight() == 0) {
@@ -73,8 +76,9 @@ Deadline Unit::Impl::check_progress(Deadline now) {
   return now + options_.watchdog / 4;
 }
 
-// The running request, when it was seen to make no progress for that long; else 0. `now` leaves out
-// the time in which the process was stopped. Requirement: watch_mutex_ is held.
+// Returns the running request if its progress has not changed for `patience`, and 0 otherwise.
+// Records the request and its progress in seen_ if they have changed. `now` leaves out the time in
+// which the process was stopped. Requirement: watch_mutex_ is held.
 uint64_t Unit::Impl::stuck_request(Deadline now, std::chrono::nanoseconds patience) {
   const uint64_t running = ring_.running();
   const uint64_t marks = running_->control.marks();
@@ -84,7 +88,7 @@ uint64_t Unit::Impl::stuck_request(Deadline now, std::chrono::nanoseconds patien
   return 0;
 }
 
-// Null when there is no memory.
+// Makes an idle task with its control; null if there is no memory.
 std::unique_ptr<Unit::Impl::Running> Unit::Impl::make_running() noexcept {
   try {
     auto made = std::make_unique<Running>();
@@ -96,17 +100,17 @@ std::unique_ptr<Unit::Impl::Running> Unit::Impl::make_running() noexcept {
   }
 }
 
-// Takes the running request from the thread that hangs in it. That thread keeps the task, with
-// whatever the request refers to, until it comes back; its result will be ignored. False when the
-// request ended after all, or there is no memory for its successor.
-// Requirement: watch_mutex_ is held.
+// Gives up the running request: completes it with kHung on this thread, and lets another lane
+// continue the unit. The thread that hangs keeps the task, with everything that the request refers
+// to, until it returns; its result is ignored. Returns false if the request has ended after all, or
+// there is no memory for a new Running. Requirement: watch_mutex_ is held.
 bool Unit::Impl::give_up(uint64_t counter, std::chrono::nanoseconds patience) {
   std::unique_ptr<Running> next = make_running();
   if (!next || !ring_.finish(counter)) return false;
   Running& hung = *running_.release();  // abandon() deletes it
   running_ = std::move(next);
-  // If the thread ever reaches the next piece of work it stops there: the submitter may have freed
-  // the memory that it would write to.
+  // If the thread ever returns to a point between two pieces of work, it must stop there, since the
+  // submitter may have freed the memory that it would write to.
   hung.control.request_stop(sequence(counter));
 
   Status status = report(hung, counter, patience);
@@ -136,13 +140,15 @@ Status Unit::Impl::report(const Running& hung, uint64_t counter,
                         "outputs are undefined",
                         name_of(counter), milliseconds(patience), where(hung))};
   } catch (const std::exception&) {
-    return {StatusCode::kHung, "it made no progress; there is no memory to say where"};
+    return {StatusCode::kHung,
+            "the request made no progress; there is no memory for a message that says where"};
   }
 }
 
-// Requirement: watch_mutex_ is held, and the request was seen running after closed_ was set. The
-// thread that runs it first finishes it and then reads closed_. All of this is in one sequentially
-// consistent order, so that thread waits for the mutex before it releases what is described here.
+// Logs which request a close waits for. Requirement: watch_mutex_ is held, and the request was seen
+// running after closed_ was set. The thread that runs it first calls Ring::finish() and then reads
+// closed_. All these accesses are sequentially consistent, so that thread waits for the mutex
+// before it releases the task that is described here.
 void Unit::Impl::log_close_waits(uint64_t counter, std::chrono::nanoseconds patience) noexcept {
   if (!log_enabled(LogLevel::kWarning)) return;
   try {
@@ -155,7 +161,7 @@ void Unit::Impl::log_close_waits(uint64_t counter, std::chrono::nanoseconds pati
   }
 }
 
-// The unit and the request, as their users know them.
+// Names the unit and the request as its users know them.
 std::string Unit::Impl::name_of(uint64_t counter) const {
   const uint16_t number = options_.shown_number.value_or(id());
   return fmt::format("unit {} '{}': request {:#x}", number, options_.name,

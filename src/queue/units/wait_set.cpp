@@ -14,10 +14,10 @@
 namespace millrace::queue {
 namespace {
 
-// Waits for more than this allocate.
+// The number of requests up to which a wait allocates nothing.
 constexpr size_t kUsualRequests = 16;
 
-// Wakes a thread once `wanted` of its requests are completed.
+// Lets a thread sleep until `wanted` of its requests are completed.
 class WaitSet {
  public:
   explicit WaitSet(size_t wanted) noexcept : wanted_(wanted) {}
@@ -27,7 +27,7 @@ class WaitSet {
   bool park_until(Deadline deadline) noexcept { return parker_.park_until(deadline); }
 
  private:
-  std::atomic<size_t> wanted_;  // goes below zero, and round, when more complete
+  std::atomic<size_t> wanted_;  // wraps around below zero when more requests complete
   Parker parker_;
 };
 
@@ -48,7 +48,7 @@ Status check(std::span<const UnitRequest> requests) {
   return {};
 }
 
-// The first that is completed; as many as there are if none is.
+// Returns the index of the first completed request; the number of requests if none is completed.
 size_t first_completed(std::span<const UnitRequest> requests) {
   size_t index = 0;
   while (index < requests.size() && !requests[index].unit->is_completed(requests[index].id))
@@ -56,10 +56,10 @@ size_t first_completed(std::span<const UnitRequest> requests) {
   return index;
 }
 
-// Sleeps until `wanted` of the requests are completed. False at the deadline.
+// Sleeps until `wanted` of the requests are completed. Returns false at the deadline.
 bool sleep_until(std::span<const UnitRequest> requests, size_t wanted, Deadline deadline) {
   WaitSet set(wanted);
-  // All memory before the first node is linked.
+  // All memory is allocated before the first node is linked.
   std::array<std::optional<WaitSetNode>, kUsualRequests> usual;
   std::unique_ptr<std::optional<WaitSetNode>[]> more;
   std::optional<WaitSetNode>* nodes = usual.data();

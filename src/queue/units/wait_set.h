@@ -1,4 +1,5 @@
-// Waiting for several requests, also of several units, at once. Thread-safe.
+// wait_any() and wait_all(): wait for several requests, which may belong to several units.
+// Thread-safe.
 #pragma once
 
 #include <chrono>
@@ -15,13 +16,14 @@ struct UnitRequest {
   SequenceId id = 0;
 };
 
-// The index of a request that is completed (the first in the list, if several are), waiting up to
-// `timeout` for one; kPending when none is by then, kInvalidArgument for an empty list, and
-// kInvalidJobId for an id that its unit never issued.
+// Waits up to `timeout` until one of the requests is completed, and returns its index in the list
+// (the lowest if several are). kPending if none is completed by then, kInvalidArgument for an empty
+// list, and kInvalidJobId for an id that its unit never issued.
 Result<size_t> wait_any(std::span<const UnitRequest> requests, std::chrono::nanoseconds timeout);
 
-// OK when all requests are completed, whatever their status (ask Unit::wait); kPending when some
-// were not when `timeout` had passed; kInvalidJobId as above.
+// Waits up to `timeout` until all requests are completed. OK then, whatever their status (see
+// Unit::wait); kPending if some are not completed by then; kInvalidArgument and kInvalidJobId as
+// above.
 Status wait_all(std::span<const UnitRequest> requests, std::chrono::nanoseconds timeout);
 
 }  // namespace millrace::queue

@@ -1,4 +1,4 @@
-// From a timeout to the point in time at which it ends.
+// Converts a timeout to the point in time at which it ends.
 #pragma once
 
 #include <chrono>
@@ -7,7 +7,7 @@
 
 namespace millrace::queue {
 
-// kNoDeadline for timeouts that the clock cannot express.
+// Returns kNoDeadline for timeouts that end beyond the range of the clock.
 inline Deadline deadline_after(std::chrono::nanoseconds timeout) noexcept {
   const Deadline now = std::chrono::steady_clock::now();
   return timeout < kNoDeadline - now ? now + timeout : kNoDeadline;

@@ -20,7 +20,7 @@ Result<UniqueFd> duplicate(int fd) {
   if (fd < 0) return UniqueFd();
   UniqueFd copy(::fcntl(fd, F_DUPFD_CLOEXEC, kLowestOwnDescriptor));
   if (!copy)
-    return invalid_argument(fmt::format("descriptor {} cannot be duplicated: {}", fd,
+    return invalid_argument(fmt::format("cannot duplicate file descriptor {}: {}", fd,
                                         std::generic_category().message(errno)));
   return copy;
 }
@@ -30,10 +30,10 @@ Result<UniqueFd> duplicate(int fd) {
 void FdNotifier::add_one(const UniqueFd& fd) noexcept {
   const CancellationOff whole;
   pollfd ready{fd.get(), POLLOUT, 0};
-  // A pipe without a reader shows an error as well; writing to it would raise a signal.
+  // For a pipe without a reader poll() reports POLLERR as well; writing to it would raise SIGPIPE.
   if (::poll(&ready, 1, 0) != 1 || ready.revents != POLLOUT) return;
   const uint64_t one = 1;
-  // Fails only where another writer came in between; then the descriptor is readable.
+  // Fails only if another thread or process has written since poll(); then it is readable.
   [[maybe_unused]] const ssize_t written = ::write(fd.get(), &one, sizeof one);
 }
 
@@ -46,7 +46,7 @@ Status FdNotifier::replace(const Key& key, int fd) {
     else
       by_counter_.erase(key);
   } catch (const std::bad_alloc&) {
-    return {StatusCode::kOutOfMemory, "no memory to register another descriptor"};
+    return {StatusCode::kOutOfMemory, "no memory to register another event file descriptor"};
   }
   update_count();
   return {};

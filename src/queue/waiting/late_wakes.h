@@ -1,8 +1,8 @@
-// LateWakes: how late a thread that sleeps again and again has woken in all.
+// LateWakes: the total lateness of the wake-ups of a thread that sleeps repeatedly.
 //
-// So long the process was stopped (SIGSTOP, a debugger, a frozen control group) or got no
-// processor: no request could make progress, and neither watchdogs nor execution timeouts count
-// that time. What a stop takes of the sleep in which it begins does not show.
+// For that time the process was stopped (SIGSTOP, a debugger, a frozen control group) or got no
+// processor. No request could make progress, so watchdogs and execution timeouts do not count it.
+// The part of a stop that falls into the planned time of a sleep is not measured.
 //
 // The caller serialises sleeps_until() and woke(), as the monitor does with its mutex. The other
 // functions are thread-safe.
@@ -20,17 +20,18 @@ class LateWakes {
   void sleeps_until(Deadline when) noexcept {
     until_.store(when.time_since_epoch().count(), std::memory_order_seq_cst);
   }
-  // In this order, a thread that asks meanwhile may count this wake-up twice, but not miss it.
+  // Adding first and resetting until_ second means that a concurrent total() may count this wake-up
+  // twice but cannot miss it.
   void woke(Deadline now) noexcept {
     total_.fetch_add(late(now), std::memory_order_seq_cst);
     sleeps_until(kNoDeadline);
   }
 
-  // The lateness of the wake-ups until now, to be subtracted later from total().
+  // Returns the lateness of all wake-ups so far.
   std::chrono::nanoseconds noticed() const noexcept {
     return std::chrono::nanoseconds(total_.load(std::memory_order_relaxed));
   }
-  // Counts a sleep that should have ended, too.
+  // Like noticed(), but includes the lateness of a sleep that should have ended by `now`.
   std::chrono::nanoseconds total(Deadline now) const noexcept {
     const Deadline::rep pending = late(now);
     return std::chrono::nanoseconds(pending + total_.load(std::memory_order_seq_cst));

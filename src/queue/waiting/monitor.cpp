@@ -1,3 +1,6 @@
+// The monitor's thread: it keeps the pending calls sorted by time in an intrusive multiset and
+// sleeps on a condition variable until the earliest is due. Calls are made without the lock,
+// through a weak pointer, so an object may be destroyed while its call is pending.
 #include "queue/waiting/monitor.h"
 
 #include <algorithm>
@@ -15,7 +18,7 @@
 namespace millrace::queue {
 namespace {
 
-// The longest sleep while there are calls to make: so much of a stop of the process may go
+// The longest sleep while a call is pending. A stop of the process that is shorter may go
 // unnoticed.
 constexpr std::chrono::milliseconds kLongestSleep{100};
 
@@ -85,7 +88,7 @@ Monitor::~Monitor() {
   }
   impl_->changed.notify_all();
   if (!impl_->thread.joinable()) return;
-  // On its own thread when on_time dropped the last pointer.
+  // The destructor runs on the monitor's own thread when on_time() has dropped the last pointer.
   if (impl_->thread.get_id() == std::this_thread::get_id())
     impl_->thread.detach();
   else
@@ -111,7 +114,7 @@ void Monitor::call_at(Deadline when, const std::shared_ptr<Watched>& watched) no
       if (watched->due_ <= when) return;
       impl_->calls.erase(impl_->calls.iterator_to(*watched));
     }
-    // From here on a stop of the process shows, even if it begins before the thread has woken.
+    // From here on a stop of the process is measured, even if it begins before the thread wakes.
     if (impl_->calls.empty())
       late_wakes_of_process.sleeps_until(std::chrono::steady_clock::now() + kLongestSleep);
     watched->due_ = when;

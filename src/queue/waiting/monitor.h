@@ -1,5 +1,5 @@
-// Monitor: the one thread of the process that looks at the clock, for deadlines and watchdogs. It
-// is started when a call is first asked for. Thread-safe.
+// Monitor: the one timer thread of the process, for deadlines and watchdogs. It calls objects at
+// the times they ask for. start() starts the thread. Thread-safe.
 #pragma once
 
 #include <boost/intrusive/set.hpp>
@@ -11,29 +11,29 @@
 
 namespace millrace::queue {
 
-// An object that the monitor watches. Holds its own place in the monitor's list, so that asking for
-// a call needs no memory.
+// An object with a timer. It contains its node of the monitor's list (an intrusive hook), so
+// setting the timer allocates nothing.
 class Watched : public boost::intrusive::set_base_hook<> {
  public:
   Watched() = default;
   Watched(const Watched&) = delete;
   Watched& operator=(const Watched&) = delete;
   virtual ~Watched() = default;
-  // On the monitor's thread, at or after the time that was asked for. Must not block for long: the
-  // calls for all other units wait.
+  // Called on the monitor's thread, at or after the requested time, without the monitor's lock.
+  // Must not block for long, since the calls of all other objects wait meanwhile.
   virtual void on_time() noexcept = 0;
 
  private:
   friend class Monitor;
-  // Under the monitor's lock; meaningful while this object is in its list.
+  // Guarded by the monitor's mutex; valid while this object is in its list.
   Deadline due_;
   std::weak_ptr<Watched> self_;
 };
 
 class Monitor {
  public:
-  // The monitor of the process; keep the pointer while times may still be asked for. The thread
-  // ends after the last pointer is gone.
+  // Returns the monitor of the process. Keep the pointer as long as call_at() may be called: the
+  // thread ends after the last pointer is gone.
   static std::shared_ptr<Monitor> instance();
 
   Monitor();
@@ -41,16 +41,19 @@ class Monitor {
   Monitor(const Monitor&) = delete;
   Monitor& operator=(const Monitor&) = delete;
 
-  // How late the monitors of this process have woken: they wake often while a request is watched.
+  // The lateness of the wake-ups of this process's monitors. While a call is pending, the thread
+  // wakes at least every 100 ms, so that a stop of the process is noticed.
   static const LateWakes& late_wakes() noexcept;
 
-  // Starts the thread unless it runs. kResourceExhausted when the system refuses one, kOutOfMemory.
+  // Starts the thread unless it runs. Fails with kResourceExhausted when the system refuses a
+  // thread, or with kOutOfMemory.
   Status start() noexcept;
 
-  // Asks for one call of on_time at `when`, or earlier where an earlier one was asked for.
-  // Requirement: start() has succeeded.
+  // Requests one call of on_time() at `when`. If a call is already pending, the earlier time
+  // counts. Requirement: start() has succeeded.
   void call_at(Deadline when, const std::shared_ptr<Watched>& watched) noexcept;
-  // To be called before the object ends, if it ever asked for a call: none begins any more.
+  // Cancels the pending call: none begins after this returns. Must be called before an object that
+  // has ever requested a call is destroyed.
   void forget(Watched& watched) noexcept;
 
  private:

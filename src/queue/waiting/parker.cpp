@@ -11,7 +11,8 @@
 namespace millrace::queue {
 namespace {
 
-// std::atomic::wait has no timeout, and spins in ways of its own before it sleeps.
+// futex(2) is called directly because std::atomic::wait has no timeout, and spins by a policy of
+// its own before it sleeps.
 long futex(std::atomic<uint32_t>* address, int operation, uint32_t value,
            const timespec* deadline) noexcept {
   static_assert(sizeof(std::atomic<uint32_t>) == sizeof(uint32_t));
@@ -32,10 +33,10 @@ timespec to_timespec(Deadline deadline) noexcept {
 
 bool Parker::park_until(Deadline deadline) noexcept {
   uint32_t empty = kEmpty;
-  // Fails when the token is there.
+  // The exchange fails if the token is there.
   if (state_.compare_exchange_strong(empty, kAsleep, std::memory_order_acquire)) {
     const timespec until = to_timespec(deadline);
-    // FUTEX_WAIT_BITSET takes a point of the monotonic clock, which steady_clock is.
+    // FUTEX_WAIT_BITSET takes an absolute time of CLOCK_MONOTONIC, which steady_clock reads.
     while (state_.load(std::memory_order_acquire) == kAsleep)
       if (futex(&state_, FUTEX_WAIT_BITSET, kAsleep, deadline == kNoDeadline ? nullptr : &until) !=
               0 &&

@@ -1,5 +1,6 @@
-// Parker: one thread sleeps, any thread wakes it. A binary token: unpark gives it, park takes it
-// and sleeps while there is none. A system call only to sleep, and to wake a thread that sleeps.
+// Parker: lets one thread sleep until any other thread wakes it. It is a binary token, like a
+// semaphore with a maximum of one: unpark() provides the token, park() takes it and sleeps until it
+// is there. A system call (futex) is made only to sleep and to wake a sleeping thread.
 #pragma once
 
 #include <atomic>
@@ -11,13 +12,14 @@ namespace millrace::queue {
 
 class Parker {
  public:
-  // Returns once the token was there (true), or at the deadline (false). One thread at a time.
+  // Takes the token and returns true; returns false if there is none by the deadline. Only one
+  // thread may park at a time.
   bool park_until(Deadline deadline) noexcept;
   void park() noexcept { park_until(kNoDeadline); }
 
-  // The woken thread may destroy the parker at once: nothing of it is read after the exchange, and
-  // waking an address on which no thread sleeps any more does no harm. The exchange releases what
-  // the caller did before to the thread in park_until, which acquires it.
+  // The woken thread may destroy the parker at once: no member is read after the exchange, and
+  // waking an address on which no thread sleeps any more is harmless. The exchange releases the
+  // caller's earlier writes to the thread in park_until, which acquires them.
   void unpark() noexcept {
     if (state_.exchange(kToken, std::memory_order_acq_rel) == kAsleep) wake(&state_);
   }

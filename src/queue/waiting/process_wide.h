@@ -1,5 +1,5 @@
-// The one object of its kind in the process: made when first asked for, alive as long as a pointer
-// to it is kept. Thread-safe, also while the process exits.
+// process_wide<T>(): returns the process's shared T. It is created on first use and again after the
+// last pointer to it is gone. Thread-safe, also while the process exits.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Room: the threads that wait until places of a unit, or of several, are free. Thread-safe.
+// Room: lets threads wait until places of one or of several units are free. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -13,9 +13,10 @@ namespace millrace::queue {
 
 class Room {
  public:
-  // Sleeps until `has_room()` (true) or the deadline (false). `has_room` must read with sequential
-  // consistency: this thread adds itself to `waiting_` and then asks, a completing thread frees the
-  // place and then reads `waiting_`. At least one of the two sees the other.
+  // Sleeps until `has_room()` returns true, or until the deadline; returns its last result.
+  // `has_room` must read with sequential consistency: this thread increments `waiting_` and then
+  // calls it, a completing thread frees the place and then reads `waiting_`. At least one of the
+  // two sees the other.
   template <class HasRoom>
   bool wait_until(Deadline deadline, HasRoom&& has_room) {
     const CancellationOff whole;
@@ -26,16 +27,18 @@ class Room {
     return had;
   }
 
-  // Call after a place became free, or after anything else that `has_room` looks at has changed, by
-  // a sequentially consistent write. One load when no thread waits.
+  // Wakes all waiting threads. Call after a place became free, or after anything else that
+  // `has_room` reads has changed, by a sequentially consistent write. Costs one load if no thread
+  // waits.
   void changed() noexcept {
     if (waiting_.load(std::memory_order_seq_cst) == 0) return;
     { const std::lock_guard lock(mutex_); }
     changed_.notify_all();
   }
-  // The same after one place became free, where every waiter asks for one: wakes one of them. If a
-  // thread that was not waiting takes the place first, the completion of its request calls this
-  // again. A woken thread that takes no place after all must call it, too.
+  // Wakes one waiting thread. Call instead of changed() after one place became free, if every
+  // waiter wants one place. If a thread that was not waiting takes the place first, the completion
+  // of its request calls this again. A woken thread that takes no place after all must call it,
+  // too.
   void one_place_freed() noexcept {
     if (waiting_.load(std::memory_order_seq_cst) == 0) return;
     { const std::lock_guard lock(mutex_); }

@@ -9,7 +9,7 @@
 namespace millrace::queue::spin_budget {
 namespace {
 
-// Advice only: nothing is published through it, so relaxed order is enough.
+// Heuristics only: nothing is published through these, so relaxed order is enough.
 std::atomic<int> busy_threads{0};
 std::atomic<int64_t> shared_until_ns{0};
 

@@ -1,8 +1,8 @@
 // Bounded spinning: how a thread that expects an event within microseconds waits without sleeping.
 //
-// Sleeping costs tens of microseconds to undo, spinning costs a core. So every spin here is bounded
-// in time, and threads spin only while lanes at work and spinning threads together fit the cores
-// this process may use. Thread-safe.
+// Waking a sleeping thread takes tens of microseconds; spinning occupies a core. So every spin here
+// is bounded in time, and threads spin only while busy lanes and spinning threads together do not
+// exceed the cores that this process may use. Thread-safe.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace millrace::queue {
 
-// The processor's hint for spin loops.
+// Executes the processor's hint for spin loops, if it has one.
 inline void cpu_relax() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
@@ -24,26 +24,28 @@ inline void cpu_relax() noexcept {
 #endif
 }
 
-// Decides whether spinning is worthwhile. Counts Millrace's threads that hold a core (lanes that
-// are awake and waiters that spin), and notes whether other programs take cores from them.
+// Decides whether spinning is worthwhile. Counts Millrace's threads that occupy a core (lanes that
+// are awake and waiters that spin), and records whether other programs take cores from them.
 namespace spin_budget {
+// Count the calling thread among the threads that occupy a core, and no longer.
 void take() noexcept;
 void give() noexcept;
-// Whether the threads counted, the caller included, fit the cores.
+// Returns whether there are no more counted threads, the caller included, than cores.
 bool fits() noexcept;
 
-// A thread that gets no further for so long has lost its core to another program, for a slice of
-// the scheduler.
+// A spinning thread that does not run for this time has lost its core to another program, for a
+// time slice of the scheduler.
 inline constexpr int64_t kSliceNs = 2'000'000;
-// Notes that this happened. For a second from then on the cores count as shared with others.
+// Records a lost core. For one second from then on the cores count as shared with other programs.
 void note_lost_core() noexcept;
-// For how long to spin where `usual` is right on cores of one's own. On shared ones spinning takes
-// time away from running, and what is waited for may itself wait for a core.
+// Returns for how long to spin: `usual`, or at most 20 us while the cores count as shared. There
+// spinning takes time from other threads, perhaps from the thread that is waited for.
 std::chrono::nanoseconds beside_others(std::chrono::nanoseconds usual) noexcept;
 }  // namespace spin_budget
 
-// Calls `done` until it returns true or `limit` has passed; returns what it returned last. It is
-// called at least once, and takes far less than a slice of the scheduler.
+// Calls `done` until it returns true or `limit` has passed; returns its last result. `done` is
+// called at least once, and must take far less than kSliceNs: a longer pause between two readings
+// of the clock counts as a lost core.
 template <class Done>
 bool spin_until(Done&& done, std::chrono::nanoseconds limit) {
   if (done()) return true;
@@ -58,16 +60,17 @@ bool spin_until(Done&& done, std::chrono::nanoseconds limit) {
   return false;
 }
 
-// How long one kind of wait spins before it sleeps: up to `limit`, less and less while spinning
-// does not succeed (down to a sixteenth), and the whole limit again as soon as it does. Every
-// sixteenth wait tries the whole limit, so that shorter waits are noticed. Thread-safe.
+// Adapts how long one kind of wait spins before it sleeps. The time starts at `limit`, is halved
+// with each spin that does not succeed, down to a sixteenth, and returns to `limit` when one
+// succeeds. Every sixteenth wait spins for the whole limit, so that shorter waits are noticed.
+// Thread-safe.
 class AdaptiveSpin {
  public:
   explicit AdaptiveSpin(std::chrono::nanoseconds limit) noexcept
       : limit_ns_(std::max<int64_t>(limit.count(), 0)), now_ns_(limit_ns_) {}
 
-  // Spins until `done`, at most for `longest`, and not at all where spinning threads would not fit
-  // the cores. The caller counts as a busy thread from take() to give() of the spin budget.
+  // Spins until `done()` returns true, at most for `longest`. Calls `done` only once if the spin
+  // budget is exceeded. The caller must be counted in the spin budget (take() to give()).
   template <class Done>
   bool until(Done&& done, std::chrono::nanoseconds longest = std::chrono::nanoseconds::max()) {
     const bool whole = waits_.fetch_add(1, std::memory_order_relaxed) % 16 == 0;
@@ -82,7 +85,7 @@ class AdaptiveSpin {
 
  private:
   const int64_t limit_ns_;
-  // Advice only: relaxed throughout.
+  // Heuristics only, which publish nothing: all accesses are relaxed.
   std::atomic<int64_t> now_ns_;
   std::atomic<uint32_t> waits_{0};
 };

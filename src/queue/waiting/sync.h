@@ -1,5 +1,6 @@
-// StdSync: what the ring and the wait list are built from. They take it as a template argument so
-// that tests/model_check can run the same code on primitives that explore interleavings.
+// StdSync: the synchronisation primitives of the ring and the wait list. They take it as a template
+// argument, so that tests/model_check can run the same code on primitives that explore
+// interleavings.
 #pragma once
 
 #include <atomic>

@@ -1,6 +1,6 @@
-// Visitors: the threads that are inside an object and will leave it by themselves soon. Lets the
-// object's destroyer wait until it may free the memory, also when a callback destroys the object
-// while the submitter that caused the callback is still on its way out.
+// Visitors: counts the threads that are inside an object and will soon leave it by themselves. The
+// thread that destroys the object waits until they have left. That makes it safe for a callback to
+// destroy the object while the submitter that caused the callback is still returning.
 #pragma once
 
 #include <atomic>
@@ -14,8 +14,8 @@ class Visitors {
   // Sequentially consistent: a visitor enters and then asks whether the object is closed; the
   // closing thread closes it and then looks for visitors. At least one of the two sees the other.
   void enter() noexcept { inside_.fetch_add(1, std::memory_order_seq_cst); }
-  // Release pairs with the load in wait_until_gone: all that the visitor did to the object happens
-  // before its destruction. The visitor touches nothing of the object afterwards.
+  // Release pairs with the load in wait_until_gone: everything that the visitor did to the object
+  // happens before its destruction. The visitor must not access the object afterwards.
   void leave() noexcept { inside_.fetch_sub(1, std::memory_order_release); }
   void wait_until_gone() const noexcept {
     while (inside_.load(std::memory_order_seq_cst) != 0) std::this_thread::yield();
@@ -25,6 +25,7 @@ class Visitors {
   std::atomic<uint32_t> inside_{0};
 };
 
+// Keeps the calling thread counted as a visitor for the lifetime of this object.
 class Visit {
  public:
   explicit Visit(Visitors& visitors) noexcept : visitors_(&visitors) { visitors.enter(); }
@@ -34,7 +35,7 @@ class Visit {
   Visit(const Visit&) = delete;
   Visit& operator=(const Visit&) = delete;
 
-  // The visit outlasts this object: Visitors::leave is called by other code.
+  // Lets the visit outlast this object: other code has to call Visitors::leave().
   void stay() noexcept { visitors_ = nullptr; }
 
  private:

@@ -1,12 +1,12 @@
-// WaitList: the waiters for requests of one unit. A completion costs one load when no thread waits
-// for it.
+// WaitList: the waiters for requests of one unit, a linked list sorted by request counter. A
+// completion costs one load if nothing waits for it.
 //
 // No wake-up is lost: the completing thread publishes the completion and then reads `first_wanted_`
 // (completed_through); a waiter stores `first_wanted_` and then reads the completion (add). All
 // four accesses are sequentially consistent, so the completing thread sees the waiter, or the
 // waiter sees the completion.
 //
-// `Sync` gives the primitives: see sync.h.
+// `Sync` provides the synchronisation primitives (sync.h).
 #pragma once
 
 #include <cstdint>
@@ -25,9 +25,9 @@ class WaitNode {
   WaitNode(const WaitNode&) = delete;
   WaitNode& operator=(const WaitNode&) = delete;
 
-  // The request is completed. Called once, by the completing thread, under the list's lock: must be
-  // quick and must not call the list. The node is no longer in the list; its owner may destroy it
-  // as soon as it learns of the completion by what this call does.
+  // Called once when the request is completed, by the completing thread, under the list's mutex: it
+  // must be quick and must not call the list. The node is no longer in the list; its owner may
+  // destroy it as soon as this call has notified it.
   virtual void on_completed() noexcept = 0;
 
  protected:
@@ -45,8 +45,8 @@ class WaitNode {
 template <class Sync = StdSync>
 class WaitList {
  public:
-  // Adds `node`, unless `is_completed(counter)` says, after the list has announced it, that there
-  // is nothing to wait for: then false, and on_completed is not called.
+  // Adds `node` and then calls `is_completed(counter)`. If that returns true, there is nothing to
+  // wait for: removes the node again and returns false, without a call of on_completed.
   template <class IsCompleted>
   bool add(WaitNode& node, IsCompleted&& is_completed) {
     const std::lock_guard lock(mutex_);
@@ -56,8 +56,8 @@ class WaitList {
     return false;
   }
 
-  // Takes `node` out. False: it was notified, and on_completed has returned. Requirement: it was
-  // added.
+  // Removes `node`. Returns false if it was notified; then on_completed has returned. Requirement:
+  // it was added.
   bool remove(WaitNode& node) {
     const std::lock_guard lock(mutex_);
     if (!node.linked_) return false;
@@ -95,7 +95,8 @@ class WaitList {
     node.on_completed();
   }
 
-  // In ascending order of counters; searched from the end, since most wait for what is newest.
+  // Inserts in ascending order of counters. Searches from the end, since most waiters wait for the
+  // newest requests.
   void link(WaitNode& node) noexcept {
     WaitNode* before = last_;
     while (before != nullptr && before->counter_ > node.counter_) before = before->previous_;
@@ -116,20 +117,21 @@ class WaitList {
     first_wanted_.store(first_ != nullptr ? first_->counter_ : kNobody, std::memory_order_seq_cst);
   }
 
-  alignas(64) typename Sync::template Atomic<uint64_t> first_wanted_{kNobody};  // under mutex_
+  // The smallest counter that is waited for; written under mutex_, read without it.
+  alignas(64) typename Sync::template Atomic<uint64_t> first_wanted_{kNobody};
   typename Sync::Mutex mutex_;
   WaitNode* first_ = nullptr;
   WaitNode* last_ = nullptr;
 };
 
-// A thread that sleeps until one request is completed.
+// A waiter that lets a thread sleep until one request is completed.
 template <class Sync = StdSync>
 class SleepingWaiter final : public WaitNode {
  public:
   using WaitNode::WaitNode;
   void on_completed() noexcept override { parker_.unpark(); }
 
-  // Sleeps until the request is completed (true) or the deadline (false).
+  // Sleeps until the request is completed and returns true, or returns false at the deadline.
   template <class IsCompleted>
   bool wait(WaitList<Sync>& list, IsCompleted&& is_completed, Deadline deadline) {
     if (!list.add(*this, is_completed)) return true;

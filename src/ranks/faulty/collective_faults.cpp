@@ -14,12 +14,13 @@
 namespace millrace::ranks {
 namespace {
 
-// Why a value makes no sense; empty when it does.
+// The reason why a value is invalid; empty if it is valid.
 using Complaint = std::string;
 
 Complaint read_number(std::string_view text, uint64_t& number, uint64_t least) {
   const Result<uint64_t> read = parse_number(text);
-  if (!read.ok() || *read < least) return fmt::format("is no whole number of at least {}", least);
+  if (!read.ok() || *read < least)
+    return fmt::format("is not a whole number of at least {}", least);
   number = *read;
   return {};
 }
@@ -48,8 +49,8 @@ Status read_setting(std::string_view setting, CollectiveFaultSettings& settings)
   const auto* const key = std::ranges::find(kKeys, name, &Key::name);
   if (name.size() == setting.size() || key == std::end(kKeys))
     return invalid_argument(fmt::format(
-        "\"{}\" is no setting: KEY=VALUE, and the keys are delay, delay_for, slow, drop, corrupt, "
-        "rank",
+        "\"{}\" is not a setting: expected KEY=VALUE; the keys are delay, delay_for, slow, drop, "
+        "corrupt, rank",
         setting));
   const Complaint complaint = key->read(value, settings);
   if (complaint.empty()) return {};

@@ -1,9 +1,9 @@
-// CollectiveFaults: what goes wrong in the collectives of one rank, and when, so that programs can
-// be tried against ranks that are late or lost. Collectives are counted from 1, over all groups and
-// channels, in the order in which this rank begins them.
+// CollectiveFaults: fault injection for the collectives of one rank, to test programs with ranks
+// that are late or lost. Collectives are numbered from 1, over all groups and channels, in the
+// order in which this rank begins them.
 //
-// Every injected fault is a line of the log and HookPoint::kInjected, whose detail is the number of
-// the collective. Thread-safe.
+// Every injected fault is logged and emits HookPoint::kInjected, whose detail is the number of the
+// collective. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -20,14 +20,14 @@
 
 namespace millrace::ranks {
 
-// Numbers are those of collectives; 0 is none.
+// delay, drop and corrupt are numbers of collectives; 0 means none.
 struct CollectiveFaultSettings {
-  uint64_t delay = 0;  // that one begins so much later
+  uint64_t delay = 0;  // this collective begins `delay_for` later
   std::chrono::nanoseconds delay_for = std::chrono::seconds(1);
-  std::chrono::nanoseconds slow{0};  // each takes so much longer
-  uint64_t drop = 0;                 // at that one this rank ends its connections
-  uint64_t corrupt = 0;              // a bit of what this rank receives in that one is wrong
-  std::optional<uint64_t> rank;      // of the program, which alone has the faults; all, if none
+  std::chrono::nanoseconds slow{0};  // every collective begins this much later
+  uint64_t drop = 0;                 // at this collective this rank ends its connections
+  uint64_t corrupt = 0;              // one bit that this rank receives in this collective is wrong
+  std::optional<uint64_t> rank;      // the only rank of the program with faults; by default all
 
   bool any_for(uint32_t own_rank) const noexcept {
     return (delay != 0 || slow.count() != 0 || drop != 0 || corrupt != 0) &&
@@ -37,17 +37,18 @@ struct CollectiveFaultSettings {
 
 class CollectiveFaults {
  public:
-  // "drop=3,rank=1"; docs/devices.md lists the keys. Empty text is no faults. kInvalidArgument
-  // names the word that makes no sense.
+  // Parses settings such as "drop=3,rank=1"; docs/devices.md lists the keys. An empty text means no
+  // faults. kInvalidArgument names the setting that cannot be parsed.
   static Result<CollectiveFaultSettings> parse(std::string_view text);
 
-  // `drop` ends the connections of this rank, for the reason that it is given.
+  // `drop` ends the connections of this rank, with the reason that is passed to it.
   CollectiveFaults(const CollectiveFaultSettings& settings, std::function<void(Status)> drop)
       : settings_(settings), drop_(std::move(drop)) {}
 
-  // The number of a collective that begins. Blocks for a delay, unless the limit ends it.
+  // Call when a collective begins: injects delays and drops, and returns its number. Blocks for a
+  // delay, unless the limit ends it.
   uint64_t begin(const Limit& limit);
-  // It has ended well; `output` is what it has received.
+  // Call when a collective has succeeded: may corrupt `output`, the data that it has received.
   void end(uint64_t number, std::span<std::byte> output);
 
  private:

@@ -1,5 +1,5 @@
-// FaultyCommunicator: a communicator with injected faults in front of it. Its groups have the same
-// plan.
+// FaultyCommunicator: wraps a communicator and injects faults into its collectives. Its groups
+// share the same CollectiveFaults.
 #pragma once
 
 #include <memory>

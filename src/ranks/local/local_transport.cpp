@@ -1,3 +1,5 @@
+// All ranks share one hub, a table of posted sends and receives under one mutex. When the second
+// side of a message is posted, that thread copies the message.
 #include "ranks/local/local_transport.h"
 
 #include <algorithm>
@@ -28,13 +30,13 @@ struct Message {
   size_t bytes;
 };
 
-// State that all ranks share. A message is copied when its second side is posted.
+// The state that all ranks share.
 struct Hub {
   explicit Hub(uint32_t ranks) : closed(ranks, false) {}
 
   std::mutex mutex;
   std::condition_variable changed;
-  std::map<Route, std::deque<Message>> sends, receives;  // without the other side
+  std::map<Route, std::deque<Message>> sends, receives;  // posted without a match so far
   std::vector<bool> closed;
 };
 
@@ -75,7 +77,8 @@ class LocalWindow final : public Window {
   Status wait_received(WaitCheck& check) override { return wait(received_, receiving_, check); }
 
  private:
-  // Requirement: the hub is locked, and the first of `waiting` is one of the two.
+  // Copies a message and removes the first element of `waiting`, which is its send or its receive.
+  // Requirement: the hub is locked.
   void pass(Message send, Message receive, std::deque<Message>& waiting) {
     waiting.pop_front();
     std::memcpy(receive.window->memory_.data(), send.window->memory_.data(), send.bytes);
@@ -100,8 +103,8 @@ class LocalWindow final : public Window {
   const std::shared_ptr<Hub> hub_;
   const uint32_t rank_;
   const std::span<std::byte> memory_;
-  uint32_t sent_ = 0, received_ = 0;          // and not waited for
-  std::deque<uint32_t> sending_, receiving_;  // the other sides of what was not waited for
+  uint32_t sent_ = 0, received_ = 0;          // complete messages that were not waited for yet
+  std::deque<uint32_t> sending_, receiving_;  // peers of the posted messages not waited for yet
 };
 
 class LocalTransport final : public Transport {

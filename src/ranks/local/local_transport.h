@@ -1,5 +1,5 @@
-// Ranks that are threads of one process: a transport through memory, for tests and for trying a
-// model of several ranks without starting processes.
+// A transport for ranks that are threads of one process: it copies messages in memory. It serves
+// tests, and running a model of several ranks without starting processes.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace millrace::ranks {
 
-// The transports of `ranks` ranks, by rank. They may be used and destroyed on any threads. To the
-// others, a rank whose transport is destroyed has ended.
+// Returns the transports of `ranks` ranks, by rank. They may be used and destroyed on any threads.
+// When a transport is destroyed, the other ranks see that this rank has ended.
 std::vector<std::unique_ptr<Transport>> make_local_transports(uint32_t ranks);
 
 }  // namespace millrace::ranks

@@ -1,3 +1,6 @@
+// A rank that connects first sends the head of its message, with its proof; memory for its cards is
+// allocated only after the proof is verified. Ranks that have come stay connected until the answers
+// are sent.
 #include "ranks/rendezvous/host.h"
 
 #include <fmt/format.h>
@@ -14,7 +17,7 @@
 namespace millrace::ranks {
 namespace {
 
-// A rank has this long to receive the cards of the others.
+// The time in which a rank must receive the cards of the others.
 constexpr std::chrono::seconds kPatience(10);
 
 }  // namespace
@@ -33,7 +36,7 @@ bool MeetingHost::all_have_come() const {
   return std::ranges::count(guests(), Guest::State::kStays, &Guest::state) + 1 == options_.ranks;
 }
 
-// Receives the head first; once it is known to come from a rank, it receives the cards.
+// Handles the head of a message, after which the cards follow, or the whole message.
 Reception::Verdict MeetingHost::hear(Guest& guest) {
   if (guest.message.size() > sizeof(JoinHead)) return Verdict::kStays;
   const auto head = guest.as<JoinHead>();
@@ -112,7 +115,8 @@ Result<Roster> MeetingHost::exchange(std::span<const Card> cards) {
     if (guest.state != Guest::State::kStays) continue;
     const Limit soon{std::chrono::steady_clock::now() + kPatience, options_.limit.stop};
     if (const Status sent = answer(guest, cards, session, soon); !sent.ok())
-      return sent.with_context(fmt::format("telling rank {} of the others", guest.rank));
+      return sent.with_context(
+          fmt::format("sending the cards of the others to rank {}", guest.rank));
   }
   Roster roster = roster_of(0, cards);
   roster.session = session;

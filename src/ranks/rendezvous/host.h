@@ -1,4 +1,5 @@
-// MeetingHost: rank 0 at a meeting. For one thread.
+// MeetingHost: rank 0's side of a meeting. It accepts the other ranks until all have come, and then
+// sends each of them the cards that are meant for it. Not thread-safe.
 #pragma once
 
 #include <string>
@@ -24,7 +25,7 @@ class MeetingHost final : public Meeting, private Reception {
         secret_(Secret::of_text(options.token)) {}
 
   Verdict hear(Guest& guest) override;
-  // Returns why a guest with this head is not admitted; empty when it is.
+  // Returns why a guest with this head is not admitted; empty if it is.
   std::string why_not(const Guest& guest, const JoinHead& head) const;
   bool all_have_come() const;
   std::string absent_ranks() const;

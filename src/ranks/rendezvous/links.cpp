@@ -1,3 +1,5 @@
+// A rank first connects to the lower ranks, one after another, and then accepts the higher ones.
+// That cannot deadlock, since the listening sockets are open and queue connections meanwhile.
 #include "ranks/rendezvous/links.h"
 
 #include <fmt/format.h>
@@ -18,11 +20,11 @@
 namespace millrace::ranks {
 namespace {
 
-// The times between two attempts to reach a rank, and until one attempt is given up.
+// The time between two attempts to reach a rank, and the time limit of one attempt.
 constexpr std::chrono::milliseconds kRetryInterval(50);
 constexpr std::chrono::seconds kAttempt(60);
 
-// This rank makes and accepts links with these options, secret and limit.
+// The options, secret and limit with which this rank makes and accepts links.
 struct Self {
   const MeetingOptions& options;
   const Secret secret;
@@ -71,7 +73,7 @@ Status receive(int socket, Message& message, const Limit& limit) {
   MILLRACE_RETURN_IF_ERROR(
       receive_all(socket, std::as_writable_bytes(std::span(&message, 1)), limit));
   if (message.magic == kRendezvousMagic) return {};
-  return {StatusCode::kCorruptData, "another process has taken its place"};
+  return {StatusCode::kCorruptData, "another process listens at its address"};
 }
 
 // Identifies this rank on a new connection to rank `to`, and checks that rank `to` answers.
@@ -87,11 +89,11 @@ Status introduce(int socket, uint32_t to, const Self& self) {
   LinkAnswer answer;
   MILLRACE_RETURN_IF_ERROR(receive(socket, answer, limit));
   if (is_equal(answer.proof, self.secret.of_accepting(challenge.nonce, head))) return {};
-  return {StatusCode::kCorruptData, "another process has taken its place"};
+  return {StatusCode::kCorruptData, "another process listens at its address"};
 }
 
-// A connection that ends before it is complete is tried again: unauthenticated peers may have
-// displaced it. A rank that no longer listens has ended.
+// Connects to rank `to`. A connection that ends before both sides are identified is tried again,
+// since unauthenticated peers may have displaced it. A rank that no longer listens has ended.
 Result<UniqueFd> link_to(uint32_t to, const Card& card, const Self& self) {
   const auto* const text = reinterpret_cast<const char*>(card.data());
   MILLRACE_ASSIGN_OR_RETURN(const Endpoint endpoint,
@@ -141,8 +143,8 @@ Result<Links> Links::open(const MeetingOptions& options, const std::string& addr
   }
   if (is_any_address(own))
     return invalid_argument(fmt::format(
-        "{} is no address by which other ranks find this one: let NEURON_RT_ROOT_COMM_ID name one "
-        "of its host, or MILLRACE_NRT_RANKS_INTERFACE an interface",
+        "{} is not an address to which other ranks can connect: set NEURON_RT_ROOT_COMM_ID to an "
+        "address of its host, or MILLRACE_NRT_RANKS_INTERFACE to an interface",
         own));
   MILLRACE_ASSIGN_OR_RETURN(UniqueFd listener, listen_on({own, "0"}));
   MILLRACE_ASSIGN_OR_RETURN(const uint16_t port, own_port(listener.get()));

@@ -1,6 +1,6 @@
-// Links are the connections between each two ranks, made once the ranks know of each other. Each
-// rank listens until all with higher numbers have connected, and connects to all with lower ones.
-// Both ends prove that they are ranks of the meeting. For one thread.
+// Links: establishes the connections between each two ranks, after the ranks have met. Each rank
+// connects to all ranks with lower numbers, and accepts the connections of those with higher ones.
+// Both ends prove that they are ranks of the meeting. Not thread-safe.
 #pragma once
 
 #include <memory>
@@ -15,12 +15,12 @@ namespace millrace::ranks {
 
 class Links {
  public:
-  // Listens at that address, or at the address of the network interface that the options name, on a
-  // port that the system chooses. kInvalidArgument for an interface that does not exist, or an
-  // address at which no other host can connect; kIoError.
+  // Listens at `address`, or at the address of the network interface that the options name, on a
+  // port that the system chooses. kInvalidArgument for an interface that does not exist, or for an
+  // address such as 0.0.0.0 to which no other rank can connect; kIoError.
   static Result<Links> open(const MeetingOptions& options, const std::string& address);
 
-  // Returns the card for every other rank.
+  // Returns the card to send to every other rank: the address on which this one listens.
   const Card& card() const noexcept { return card_; }
   // Makes all connections, stops listening, and returns them by rank (empty for this one). Blocks.
   // kDeadlineExceeded and kIoError name the ranks that are missing or have ended; kCancelled.

@@ -1,3 +1,5 @@
+// The side of all ranks except 0. A rank connects to the place again and again until it has an
+// answer from rank 0 or the deadline passes.
 #include "ranks/rendezvous/meeting.h"
 
 #include <fmt/format.h>
@@ -17,10 +19,10 @@
 namespace millrace::ranks {
 namespace {
 
-// Between two attempts to reach rank 0.
+// The time between two attempts to reach rank 0.
 constexpr std::chrono::milliseconds kRetryInterval(50);
 
-// Any rank but 0.
+// The meeting of any rank except 0.
 class MeetingGuest final : public Meeting {
  public:
   static Result<std::unique_ptr<Meeting>> open(const MeetingOptions& options) {
@@ -33,7 +35,7 @@ class MeetingGuest final : public Meeting {
   Result<std::string> own_address() const override { return ranks::own_address(socket_.get()); }
 
   Result<Roster> exchange(std::span<const Card> cards) override {
-    // Rank 0 may have been the one of an earlier meeting, which ends: then there is another one.
+    // If the connection fails, it may have been to rank 0 of an earlier meeting, which has ended.
     for (;;) {
       Result<Roster> roster = try_exchange(cards);
       if (roster.status().code() != StatusCode::kIoError) return roster;
@@ -65,7 +67,7 @@ class MeetingGuest final : public Meeting {
     }
   }
 
-  // A failure, for that reason, when there is no time for another attempt.
+  // Waits before another attempt. Fails, with that reason, if there is no time for one.
   Status wait_to_retry(const Status& reason) {
     const CancellationOff whole;
     Status limit = check_limit(limit_, {});
@@ -93,7 +95,7 @@ class MeetingGuest final : public Meeting {
     if (answer.admitted != 1) return invalid_argument(reason_of(answer));
     if (!is_equal(answer.proof, secret_.of_hosting(challenge.nonce, head, answer.session)))
       return invalid_argument(
-          fmt::format("who listens at {} does not have the MILLRACE_NRT_RANKS_TOKEN of rank {}",
+          fmt::format("the process at {} does not have the MILLRACE_NRT_RANKS_TOKEN of rank {}",
                       options_.place, options_.rank));
     Roster roster{answer.session, std::vector<Card>(options_.ranks)};
     MILLRACE_RETURN_IF_ERROR(
@@ -109,15 +111,16 @@ class MeetingGuest final : public Meeting {
     MILLRACE_RETURN_IF_ERROR(received);
     if (message.magic == kRendezvousMagic) return {};
     return {StatusCode::kCorruptData,
-            fmt::format("who listens at {} is no rank of this program", options_.place)};
+            fmt::format("the process at {} is not a rank of this program", options_.place)};
   }
 
-  // The sender may be an unauthenticated peer: the text is for a log only.
+  // Returns the reason as printable text. The sender may be an unauthenticated peer, so control
+  // characters, which could forge log lines, are replaced.
   static std::string reason_of(const Answer& answer) {
     std::string reason(answer.reason.data(), strnlen(answer.reason.data(), answer.reason.size()));
     std::ranges::replace_if(
         reason, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }, '?');
-    return reason.empty() ? "rank 0 gives no reason to refuse it" : reason;
+    return reason.empty() ? "rank 0 has refused this rank without a reason" : reason;
   }
 
   const MeetingOptions options_;

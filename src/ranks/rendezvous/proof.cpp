@@ -45,8 +45,8 @@ Secret Secret::of_session(const SessionKey& key) const noexcept {
   return secret;
 }
 
-// The parts have fixed sizes, and each use has a name of its own, including its zero byte, so that
-// no two uses hash the same bytes.
+// Hashes the name of the use, with its terminating zero byte, and the parts, which have fixed
+// sizes. So no two uses hash the same bytes (domain separation).
 Proof Secret::prove(std::string_view what, std::initializer_list<Bytes> parts) const noexcept {
   crypto_generichash_state state;
   crypto_generichash_init(&state, bytes_of(key_.data()), key_.size(), sizeof(Proof));

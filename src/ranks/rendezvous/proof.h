@@ -1,7 +1,6 @@
-// Proofs: how ranks show each other that they know a secret without sending it. Each side
-// chooses a nonce, and the proof is a keyed hash (BLAKE2b, by libsodium) of both nonces and the
-// claim. So a proof is of no use on another connection. Each function may be called from any
-// thread.
+// Proofs: ranks prove to each other that they know a secret without sending it. Each side chooses a
+// nonce; the proof is a keyed hash (BLAKE2b, by libsodium) of both nonces and the claim. So a proof
+// cannot be replayed on another connection. Thread-safe.
 #pragma once
 
 #include <span>
@@ -12,18 +11,19 @@
 
 namespace millrace::ranks {
 
-// kIoError when the system has no random bytes.
+// Returns random bytes. kIoError if the system provides none.
 Result<Nonce> make_nonce();
 
 class Secret {
  public:
-  // Returns the secret of all who have that text. An empty text gives a secret that anyone knows.
+  // Returns the secret that is derived from a text. Anyone knows the secret of the empty text.
   static Secret of_text(std::string_view text) noexcept;
-  // Returns the secret of the ranks of a meeting, who know this secret and were told the key.
+  // Returns the secret of the ranks of one meeting, which is derived from this secret and the
+  // session key.
   Secret of_session(const SessionKey& key) const noexcept;
 
-  // Proves that a rank may join the meeting of the host that has sent `asked`, and that the other
-  // side may host it.
+  // Prove that a rank may join the meeting of the host that has sent the nonce `asked`, and that
+  // the host may host it.
   Proof of_joining(const Nonce& asked, const JoinHead& head) const noexcept;
   Proof of_hosting(const Nonce& asked, const JoinHead& head,
                    const SessionKey& session) const noexcept;
@@ -38,7 +38,7 @@ class Secret {
   std::array<std::byte, 32> key_{};
 };
 
-// Takes the same time wherever the proofs differ.
+// Compares in constant time, so that the time does not reveal where the proofs differ.
 bool is_equal(const Proof& a, const Proof& b) noexcept;
 
 }  // namespace millrace::ranks

@@ -1,3 +1,5 @@
+// One poll() loop over the listening socket and all guests. Sockets do not block, and each guest
+// has a time limit.
 #include "ranks/rendezvous/reception.h"
 
 #include <fmt/format.h>
@@ -23,12 +25,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Limits the unauthenticated peers that are connected at a time; beyond it the oldest is dropped.
+// The maximum number of unauthenticated peers that are connected at a time; beyond it the oldest is
+// dropped.
 constexpr size_t kStrangers = 64;
-// A guest has this long to send its message: a rank sends it at once.
+// The time in which a guest must send its message. A rank sends it at once.
 constexpr std::chrono::seconds kPatience(10);
 constexpr std::chrono::milliseconds kTick(100);
-// Peers that are refused again and again do not fill the log.
+// The maximum number of refusals that are logged, so that peers cannot fill the log.
 constexpr uint64_t kNamedRefusals = 64;
 
 }  // namespace
@@ -52,8 +55,8 @@ void Reception::take_in() {
   UniqueFd socket = own_descriptor(accept4(listener_.get(), reinterpret_cast<sockaddr*>(&address),
                                            &size, SOCK_NONBLOCK | SOCK_CLOEXEC));
   if (!socket) {
-    // The peer has gone already; or the process has no free descriptor, and poll would report the
-    // peer again at once.
+    // For other errors, such as a lack of free descriptors, poll() would report the peer again at
+    // once, so this waits.
     if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
       std::this_thread::sleep_for(kTick);
     return;
@@ -64,14 +67,15 @@ void Reception::take_in() {
   const Result<Nonce> nonce = make_nonce();
   if (!nonce.ok()) return log(LogLevel::kError, "ranks", nonce.status().message());
   const Challenge challenge{.nonce = *nonce};
-  // A few bytes fit in the buffer of a new connection; one that has been reset takes none.
+  // A few bytes fit into the send buffer of a new connection, so this fails only if the connection
+  // was reset.
   if (!send_all(socket.get(), std::as_bytes(std::span(&challenge, 1)), {Deadline::min(), nullptr})
            .ok())
-    return static_cast<void>(note_stranger(digits, "it has gone already"));
+    return static_cast<void>(note_stranger(digits, "it was closed at once"));
   if (guests_.size() >= ranks_ + kStrangers) {
     const auto oldest = std::ranges::find_if(
         guests_, [](const Guest& guest) { return guest.state != Guest::State::kStays; });
-    note_stranger(oldest->from, "others have come meanwhile");
+    note_stranger(oldest->from, "there are too many others");
     guests_.erase(oldest);
   }
   guests_.push_back({.socket = std::move(socket),
@@ -84,14 +88,14 @@ void Reception::take_in() {
 bool Reception::attend(Guest& guest, bool is_ready) {
   switch (guest.state) {
     case Guest::State::kStays:
-      return !is_ready;  // true unless it has ended, or sends data that it should not
+      return !is_ready;  // an event means that it has ended, or sends data that it must not send
     case Guest::State::kRefused:
       return is_ready ? hear_out(guest) : Clock::now() < guest.patience;
     case Guest::State::kSpeaks:
       break;
   }
   if (is_ready) return read(guest);
-  return Clock::now() < guest.patience || note_stranger(guest.from, "it says nothing");
+  return Clock::now() < guest.patience || note_stranger(guest.from, "it has sent nothing in time");
 }
 
 bool Reception::read(Guest& guest) {
@@ -103,7 +107,7 @@ bool Reception::read(Guest& guest) {
   if (guest.received < guest.message.size()) return true;
   switch (hear(guest)) {
     case Verdict::kGoes:
-      return note_stranger(guest.from, "it is no rank");
+      return note_stranger(guest.from, "it is not a rank of this program");
     case Verdict::kStays:
       guest.state = Guest::State::kStays;
       return true;
@@ -128,13 +132,14 @@ Reception::Verdict Reception::refuse(Guest& guest, std::span<const std::byte> an
   if (++refusals_ <= kNamedRefusals)
     log(LogLevel::kWarning, "ranks",
         fmt::format("{}: refused, from {}: {}", place_, guest.from, reason));
-  // A few bytes fit in the buffer of a new connection. A peer that does not read them is not told.
+  // A few bytes fit into the send buffer of a new connection, so this does not wait.
   const Status sent = send_all(guest.socket.get(), answer, {Deadline::min(), nullptr});
   if (!sent.ok()) log(LogLevel::kDebug, "ranks", sent.message());
   return Verdict::kSaysMore;
 }
 
-// Logs the first refusal, the second, the fourth and so on. Returns false: the guest goes.
+// Counts a dropped connection, and logs the first, the second, the fourth and so on. Returns false,
+// for attend().
 bool Reception::note_stranger(const std::string& from, std::string_view why) {
   if (std::has_single_bit(++strangers_))
     log(LogLevel::kWarning, "ranks",

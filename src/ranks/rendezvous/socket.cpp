@@ -1,3 +1,5 @@
+// All sockets are non-blocking. Waits use poll() in short intervals, so that requests to stop are
+// noticed.
 #include "ranks/rendezvous/socket.h"
 
 #include <fmt/format.h>
@@ -21,9 +23,9 @@
 namespace millrace::ranks {
 namespace {
 
-// Interval at which a wait looks at its limit.
+// The interval at which a wait checks its limit.
 constexpr std::chrono::milliseconds kLookInterval(50);
-// Time for one address to answer, if there may be others.
+// The time limit for connecting to one address of a host, which may have others.
 constexpr std::chrono::seconds kAddressPatience(5);
 
 using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
@@ -34,8 +36,8 @@ Result<Addresses> resolve(const Endpoint& endpoint) {
   addrinfo* found = nullptr;
   const int error = getaddrinfo(endpoint.host.c_str(), endpoint.port.c_str(), &hints, &found);
   if (error != 0)
-    return Status(StatusCode::kIoError,
-                  fmt::format("there is no host \"{}\": {}", endpoint.host, gai_strerror(error)));
+    return Status(StatusCode::kIoError, fmt::format("cannot resolve host \"{}\": {}", endpoint.host,
+                                                    gai_strerror(error)));
   return Addresses(found, &freeaddrinfo);
 }
 
@@ -48,7 +50,8 @@ void set_option(int socket, int level, int option) noexcept {
   setsockopt(socket, level, option, &on, sizeof(on));
 }
 
-// kOk when the socket is ready, or has failed, which its next use tells.
+// Waits until the socket is ready. Also returns OK if the socket has failed; its next use then
+// fails.
 Status await(int socket, short events, const Limit& limit) {
   for (;;) {
     const auto now = std::chrono::steady_clock::now();
@@ -58,11 +61,11 @@ Status await(int socket, short events, const Limit& limit) {
     const int ready = poll(&entry, 1, static_cast<int>(left.count()));
     if (ready > 0) return {};
     if (ready < 0 && errno != EINTR) return io_error("poll", errno);
-    MILLRACE_RETURN_IF_ERROR(check_limit(limit, "the time is over"));
+    MILLRACE_RETURN_IF_ERROR(check_limit(limit, "the deadline has passed"));
   }
 }
 
-// Moves all bytes by `step(data, size)`, which is send or recv.
+// Transfers all bytes by `step(data, size)`, which calls send() or recv().
 template <class Byte, class Step>
 Status move_all(int socket, std::span<Byte> bytes, short events, const Limit& limit, Step&& step) {
   const CancellationOff whole;
@@ -113,8 +116,8 @@ Result<sockaddr_storage> name_of(int socket) {
   return name;
 }
 
-// If nobody listens at an ephemeral port, which the system gives to outgoing connections, connect()
-// may connect a socket to itself.
+// Returns whether a socket is connected to itself. If no process listens at an ephemeral port of
+// this host, the system may give the same port to the connecting socket (TCP simultaneous open).
 bool is_its_own_peer(int socket) noexcept {
   sockaddr_storage own{}, peer{};
   socklen_t own_size = sizeof(own), peer_size = sizeof(peer);
@@ -153,13 +156,14 @@ Result<Endpoint> parse_endpoint(std::string_view text) {
     host = host.substr(1, host.size() - 2);
   const Result<uint64_t> number = parse_number(port);
   if (host.empty() || !number.ok() || *number == 0 || *number > 65535)
-    return invalid_argument(fmt::format("\"{}\" is no host and port, such as 10.0.0.1:5000", text));
+    return invalid_argument(
+        fmt::format("\"{}\" is not a host and port, such as 10.0.0.1:5000", text));
   return Endpoint{std::string(host), std::string(port)};
 }
 
 Status check_limit(const Limit& limit, std::string_view late) {
   if (limit.stop != nullptr && limit.stop->stop_requested())
-    return {StatusCode::kCancelled, "it was asked to stop"};
+    return {StatusCode::kCancelled, "a stop was requested"};
   if (std::chrono::steady_clock::now() < limit.deadline) return {};
   return {StatusCode::kDeadlineExceeded, std::string(late)};
 }
@@ -172,7 +176,8 @@ Result<UniqueFd> listen_on(const Endpoint& endpoint) {
     UniqueFd listener = open_socket(*address);
     if (listener && starts_listening(listener.get(), *address)) return listener;
     error = errno;
-    // If the port is taken, the other ranks would find its owner before they find this one.
+    // If the port is taken, no other address is tried: the other ranks might connect to the process
+    // that owns the port.
     if (error != EADDRNOTAVAIL && error != EAFNOSUPPORT) break;
   }
   return io_error(fmt::format("cannot listen on {}:{}", endpoint.host, endpoint.port), error);
@@ -206,7 +211,8 @@ Result<std::string> address_of_interface(const std::string& interface, const std
       return digits_of(each->ifa_addr,
                        family == AF_INET6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in));
   return invalid_argument(fmt::format(
-      "\"{}\" is no network interface of this host with an address as {} is one", interface, like));
+      "\"{}\" is not a network interface of this host with an address of the family of {}",
+      interface, like));
 }
 
 bool is_any_address(const std::string& digits) {

@@ -1,5 +1,5 @@
-// TCP sockets with limits, as the rendezvous needs them. No call is a cancellation point or
-// raises a signal. Each function may be called from any thread.
+// TCP sockets with time limits, for the rendezvous. No function is a cancellation point or raises a
+// signal. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -21,28 +21,30 @@ struct Endpoint {
 };
 Result<Endpoint> parse_endpoint(std::string_view text);
 
-// kDeadlineExceeded with that text, or kCancelled, once a limit has been reached.
+// Returns kDeadlineExceeded with the text `late` after the deadline, or kCancelled if a stop is
+// requested; otherwise OK.
 Status check_limit(const Limit& limit, std::string_view late);
 
-// Listens on the first address of that host that is one of this machine's, and on no other, on a
-// port that an earlier process may have used a moment ago. kIoError, with the reason, when it is
-// not this host or the port is taken.
+// Listens on the first address of that host that belongs to this machine. The port may have been in
+// use by an earlier process until just before (SO_REUSEADDR). kIoError, with the reason, if the
+// host is not this one or the port is taken.
 Result<UniqueFd> listen_on(const Endpoint& endpoint);
-// Tries one address of the host after another. Does not wait for one who does not listen yet:
-// kIoError says so.
+// Connects to the first address of the host that accepts. Does not wait for a process that does not
+// listen yet: then it fails with kIoError.
 Result<UniqueFd> connect_to(const Endpoint& endpoint, const Limit& limit);
-// Returns the numeric address of the network interface, in the family of `like`, a numeric address;
-// an address is returned as it is. kInvalidArgument when there is no such interface or address.
+// Returns the numeric address of a network interface, in the address family of `like`, which is a
+// numeric address. If `interface` is itself a numeric address, returns it. kInvalidArgument if
+// there is no such interface or address.
 Result<std::string> address_of_interface(const std::string& interface, const std::string& like);
-// Returns whether the numeric address stands for all addresses of a host: 0.0.0.0, or ::.
+// Returns whether the numeric address is the wildcard address: 0.0.0.0, or ::.
 bool is_any_address(const std::string& digits);
-// The own address of a socket in digits, without the port.
+// Returns the numeric local address of a socket, without the port.
 Result<std::string> own_address(int socket);
-// The port that a socket listens on.
+// Returns the local port of a socket.
 Result<uint16_t> own_port(int socket);
 
-// All bytes, or as check_limit, or kIoError when the connection has ended. The sockets do not
-// block.
+// Send or receive all bytes on a non-blocking socket. Fail as check_limit when a limit is reached,
+// and with kIoError when the connection has ended.
 Status send_all(int socket, std::span<const std::byte> bytes, const Limit& limit);
 Status receive_all(int socket, std::span<std::byte> bytes, const Limit& limit);
 

@@ -1,5 +1,5 @@
-// WaitingLog: logs at intervals for which ranks a rank waits at a rendezvous. Otherwise nothing
-// would be logged until the deadline. For one thread.
+// WaitingLog: logs at intervals for which ranks this rank waits at a rendezvous. Otherwise nothing
+// would be logged until the deadline. Not thread-safe.
 #pragma once
 
 #include <chrono>
@@ -12,12 +12,12 @@ namespace millrace::ranks {
 
 class WaitingLog final : public StopCheck {
  public:
-  // `missing` names the ranks that have not come: "rank 1 has not come to 10.0.0.1:5000". `inner`
-  // is borrowed, and may be null.
+  // `missing` returns a text about the missing ranks: "rank 1 has not come to 10.0.0.1:5000".
+  // `inner` must outlive this object, and may be null.
   WaitingLog(StopCheck* inner, std::chrono::nanoseconds interval,
              std::function<std::string()> missing);
 
-  // Logs a line when one is due. Returns the answer of `inner`.
+  // Logs a line when one is due. Returns the result of `inner`; false if there is none.
   bool stop_requested() noexcept override;
 
  private:

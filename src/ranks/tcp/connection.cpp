@@ -1,3 +1,6 @@
+// A connection writes with non-blocking sendmsg() on the sending thread and, when the socket's
+// buffer was full, on the epoll thread. Only the epoll thread reads: first a header, then the data
+// directly into the memory of the window.
 #include "ranks/tcp/connection.h"
 
 #include <netinet/in.h>
@@ -16,7 +19,7 @@
 namespace millrace::ranks {
 namespace {
 
-// After this many bytes the other connections are read.
+// The maximum number of bytes that are read from one connection before the others have their turn.
 constexpr size_t kTurn = size_t{4} << 20;
 
 bool would_wait() noexcept {
@@ -31,7 +34,7 @@ Status broken(const char* how) {
 
 Result<std::unique_ptr<Connection>> Connection::open(UniqueFd socket, int epoll, uint32_t id) {
   const int on = 1;
-  // If this fails, the connection still works.
+  // TCP_NODELAY sends short messages at once. If it fails, the connection still works.
   setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
   std::unique_ptr<Connection> made(new Connection(std::move(socket), epoll, id));
   epoll_event event{};
@@ -74,7 +77,7 @@ Status Connection::receive(TcpWindow& window, uint64_t slot, std::span<std::byte
   return {};
 }
 
-// Writes the message at once if no other one is queued.
+// Queues a message, and writes as much as possible at once if no other one is queued.
 void Connection::put(const Outgoing& outgoing) {
   queue_.push_back(outgoing);
   if (queue_.size() == 1) flush();
@@ -95,7 +98,7 @@ void Connection::flush() noexcept {
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0 && would_wait()) return watch(true);
     if (sent < 0) {
-      // The reading thread finds the end after the data that has arrived.
+      // The reading thread will detect the end of the connection, after the data that have arrived.
       is_broken_ = true;
       break;
     }
@@ -143,7 +146,7 @@ Status Connection::read() {
   return {};
 }
 
-// Returns how many bytes were read of the head or of the body; 0 where it would have waited.
+// Reads bytes of the header or of the data. Returns how many; 0 if none have arrived.
 Result<size_t> Connection::read_some() {
   const bool is_head = head_bytes_ < sizeof(Head);
   std::array<std::byte, 16384> dropped;
@@ -164,29 +167,30 @@ Result<size_t> Connection::read_some() {
   return static_cast<size_t>(got);
 }
 
-// Handles a head that has arrived.
+// Handles a header that has arrived: finds the receive for the data that follow it.
 Status Connection::begin_message() {
   if (head_.kind == Kind::kReady) {
     note_ready(head_.slot);
     head_.bytes = 0;  // no body follows
     return {};
   }
-  if (head_.kind != Kind::kData) return broken("it sends what is no message");
+  if (head_.kind != Kind::kData) return broken("it has sent an unknown kind of message");
   const auto found = in_.find(head_.slot);
-  if (found == in_.end()) return broken("it sends what nobody waits for");
+  if (found == in_.end()) return broken("it has sent a message without a matching receive");
   InSlot& in = found->second;
   if (in.posted.empty() && in.forgotten != 0) {
     --in.forgotten;
     return {};
   }
   if (in.posted.empty() || in.posted.front().room < head_.bytes)
-    return broken("it sends what nobody waits for");
+    return broken("it has sent a message without a matching receive");
   current_ = in.posted.front();
   in.posted.pop_front();
   return {};
 }
 
-// Records that the other side waits for a message in that slot.
+// Handles the announcement of a receive: sends the oldest held message of the slot, if there is
+// one.
 void Connection::note_ready(uint64_t slot) {
   const std::lock_guard lock(send_mutex_);
   OutSlot& out = out_[slot];
@@ -218,7 +222,7 @@ void Connection::forget(TcpWindow& window) noexcept {
     is_broken_ |= is_cut;
     forget_outgoing(window);
   }
-  if (is_cut) end({StatusCode::kIoError, "a message was given up when a part of it was sent"});
+  if (is_cut) end({StatusCode::kIoError, "a message was given up after a part of it was sent"});
 }
 
 void Connection::forget_outgoing(TcpWindow& window) noexcept {
@@ -226,11 +230,11 @@ void Connection::forget_outgoing(TcpWindow& window) noexcept {
   for (auto& [slot, out] : out_) out.held.erase_if(is_of_window);
   queue_.for_each([&](const Outgoing& outgoing) {
     if (!is_of_window(outgoing)) return;
-    // The other side still waits for a message there.
+    // The other side still waits for a message in this slot.
     if (const auto out = out_.find(outgoing.head.slot); out != out_.end()) ++out->second.awaited;
   });
   queue_.erase_if(is_of_window);
-  // The queue has room: no more messages are added than were erased.
+  // put() does not allocate here, since no more messages are added than were erased.
   for (auto& [slot, out] : out_)
     for (; out.awaited != 0 && !out.held.empty(); --out.awaited) {
       put(out.held.front());

@@ -1,5 +1,5 @@
-// Fifo: a queue that keeps its memory, so that messages that come and go allocate nothing. Not
-// thread-safe.
+// Fifo: a queue in a ring buffer that grows and keeps its memory, so that in steady state nothing
+// is allocated. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ class Fifo {
   bool empty() const noexcept { return count_ == 0; }
   size_t size() const noexcept { return count_; }
   T& front() noexcept { return at(0); }
-  // May throw bad_alloc, and then nothing has changed.
+  // May throw std::bad_alloc; then nothing has changed.
   void push_back(const T& value) {
     if (count_ == cells_.size()) grow();
     at(count_++) = value;
@@ -26,7 +26,7 @@ class Fifo {
   void pop_back() noexcept { --count_; }
   void clear() noexcept { count_ = 0; }
 
-  // Visits all elements, from the oldest one on.
+  // Visits all elements, oldest first.
   template <class Visit>
   void for_each(Visit&& visit) {
     for (size_t i = 0; i < count_; ++i) visit(at(i));

@@ -24,7 +24,7 @@ Result<std::unique_ptr<Transport>> TcpTransport::start(uint32_t rank,
   if (!ends) return io_error("eventfd", errno);
   epoll_event event{};
   event.events = EPOLLIN;
-  event.data.u32 = rank;  // identifies the rank
+  event.data.u32 = rank;  // this rank has no connection, so its number stands for the eventfd
   if (epoll_ctl(epoll.get(), EPOLL_CTL_ADD, ends.get(), &event) != 0)
     return io_error("epoll_ctl", errno);
   std::unique_ptr<TcpTransport> made(new TcpTransport(rank, std::move(epoll), std::move(ends)));

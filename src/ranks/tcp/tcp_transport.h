@@ -1,6 +1,6 @@
-// Sends messages between processes over TCP. One thread waits for all connections of a rank
-// (epoll) and reads. The sending thread writes a message itself, as far as the system takes it at
-// once.
+// The transport between processes over TCP, with one connection for each pair of ranks. One thread
+// per rank waits for all its connections (epoll) and reads. The sending thread writes a message
+// itself, as far as that does not block.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace millrace::ranks {
 
-// Meets the other ranks as the options say, and connects to all of them. Blocks until it has, or
-// until the deadline, with a failure that names who is missing.
+// Meets the other ranks and connects to all of them. Blocks until that is done or a limit of the
+// options is reached; the failure names the missing ranks.
 Result<std::unique_ptr<Transport>> connect_tcp_transport(const MeetingOptions& options);
 
 }  // namespace millrace::ranks

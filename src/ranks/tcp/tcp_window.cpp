@@ -9,7 +9,7 @@
 namespace millrace::ranks {
 namespace {
 
-// A wait polls its check at this interval.
+// The interval at which a wait calls its check.
 constexpr std::chrono::milliseconds kLookInterval(50);
 
 }  // namespace
@@ -46,7 +46,8 @@ Status TcpWindow::wait(uint64_t& complete, WaitCheck& check) {
 void TcpWindow::note(uint64_t& complete) noexcept {
   const std::lock_guard lock(mutex_);
   ++complete;
-  // The mutex is held: the window may be destroyed as soon as its thread sees the message.
+  // Notifies while the mutex is held: the window may be destroyed as soon as its thread sees the
+  // message.
   changed_.notify_one();
 }
 

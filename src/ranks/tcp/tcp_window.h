@@ -1,5 +1,6 @@
 // TcpWindow: counts the complete messages of one window, and lets a thread wait for them.
-// Connections report from any thread; all other calls come from the thread that uses the window.
+// Connections call note_sent(), note_received() and fail() on any thread; all other functions are
+// for the thread that uses the window.
 #pragma once
 
 #include <condition_variable>
@@ -29,7 +30,7 @@ class TcpWindow final : public Window {
   // Connections call these.
   void note_sent() noexcept { note(sent_); }
   void note_received() noexcept { note(received_); }
-  // Messages that are not complete now never will be.
+  // Reports that the messages that are not complete never will be.
   void fail(const Status& why) noexcept;
 
  private:

@@ -1,4 +1,5 @@
-// TcpTransport: the connections to all other ranks, and the thread that waits for them.
+// TcpTransport: holds the connections to all other ranks, and the thread that waits for them by
+// epoll.
 #pragma once
 
 #include <memory>
@@ -15,7 +16,8 @@ namespace millrace::ranks {
 
 class TcpTransport final : public Transport {
  public:
-  // Takes over `sockets`: connected, non-blocking, indexed by rank; the one of `rank` is empty.
+  // Takes ownership of `sockets`, which are connected, non-blocking and indexed by rank; the one at
+  // `rank` is empty.
   static Result<std::unique_ptr<Transport>> start(uint32_t rank, std::vector<UniqueFd> sockets);
   ~TcpTransport() override;
 
@@ -35,7 +37,7 @@ class TcpTransport final : public Transport {
 
   const uint32_t rank_;
   const UniqueFd epoll_;
-  const UniqueFd ends_;  // an eventfd, readable when the thread is to end
+  const UniqueFd ends_;  // an eventfd that is readable when the thread has to end
   std::vector<std::unique_ptr<Connection>> connections_;  // indexed by rank; null for this one
   std::thread thread_;
 };

@@ -1,3 +1,5 @@
+// Claims are compared with those of this process and, while this process has its turn with the
+// user's table, with those of all others. One mutex guards the list of this process's claims.
 #include "runtime/columns/column_claim.h"
 
 #include <fmt/format.h>
@@ -19,7 +21,7 @@ using ClaimList = std::vector<const ColumnUse*>;
 struct Claims {
   std::mutex mutex;
   ClaimList all;         // all claims of this process
-  SeenReasons reported;  // why there was no table
+  SeenReasons reported;  // logged reasons for having no table
 };
 
 Claims& claims() {
@@ -36,7 +38,7 @@ const char* how(bool exclusive) {
   return exclusive ? "exclusive" : "shared";
 }
 
-// The claim that keeps a session off these columns; null when there is none.
+// Returns a claim that conflicts with the use of these columns; null if there is none.
 const ColumnUse* obstacle(const ClaimList& all, uint32_t start_column, bool exclusive) {
   const auto found = std::ranges::find_if(all, [&](const ColumnUse* claim) {
     return (exclusive || claim->exclusive) && overlap(claim->start_column, start_column);
@@ -87,7 +89,8 @@ Result<uint32_t> choose_columns(const ColumnMap& map, const Placement& placement
   return *placement.start_column;
 }
 
-// Requirement: the mutex of the claims is held.
+// Chooses columns and adds the claim to the list and the table. Requirement: the mutex of the
+// claims is held.
 Result<ColumnClaimPtr> claim_in(ColumnTable::Turn& turn, const ColumnMap& map,
                                 const Placement& placement, std::string holder) {
   const std::vector<ColumnUse> foreign = turn.foreign();
@@ -95,7 +98,7 @@ Result<ColumnClaimPtr> claim_in(ColumnTable::Turn& turn, const ColumnMap& map,
   ClaimList all = own;
   for (const ColumnUse& use : foreign) all.push_back(&use);
   MILLRACE_ASSIGN_OR_RETURN(const uint32_t start_column, choose_columns(map, placement, all));
-  own.reserve(own.size() + 1);  // a failure must come before there is a claim to release
+  own.reserve(own.size() + 1);  // so that push_back() below cannot fail after the record is made
   auto claim = std::make_unique<ColumnClaim>(
       ColumnClaim{{start_column, placement.exclusive, std::move(holder)}, {}});
   claim->record = turn.add(*claim);
@@ -103,7 +106,7 @@ Result<ColumnClaimPtr> claim_in(ColumnTable::Turn& turn, const ColumnMap& map,
   return ColumnClaimPtr(claim.release());
 }
 
-// Whether nobody was told this yet. Requirement: the mutex of the claims is held.
+// Returns whether this failure was not logged yet. Requirement: the mutex of the claims is held.
 bool is_new(const Status& failure) {
   return !failure.ok() &&
          claims().reported.note("runtime", failure.message()) == SeenReasons::Answer::kNew;
@@ -121,7 +124,7 @@ void ReleaseColumns::operator()(const ColumnClaim* claim) const noexcept {
   delete claim;
 }
 
-// A log sink may make a session of its own, so the line is logged when nothing is locked any more.
+// A log sink may itself create a session, so the line is logged after all locks are released.
 Result<ColumnClaimPtr> claim_columns(const ColumnMap& map, const Placement& placement,
                                      std::string holder) {
   const CancellationOff whole;
@@ -135,7 +138,8 @@ Result<ColumnClaimPtr> claim_columns(const ColumnMap& map, const Placement& plac
   }();
   if (!to_report.ok())
     log(LogLevel::kWarning, "runtime",
-        fmt::format("exclusive columns are so within this process only: {}", to_report.message()));
+        fmt::format("exclusive columns are exclusive within this process only: {}",
+                    to_report.message()));
   return claim;
 }
 

@@ -1,3 +1,5 @@
+// The table uses POSIX record locks (fcntl): one on each record that is in use, and one on a byte
+// far behind the records for the turn of a process.
 #include "runtime/columns/column_table.h"
 
 #include <fcntl.h>
@@ -24,9 +26,10 @@ namespace millrace::runtime {
 namespace {
 
 constexpr uint32_t kMagic = 0x3143524d;  // "MRC1"; 0 in a record without a claim
-// More sessions than a user's processes have; bounds how much of a broken file is read.
+// The maximum number of records: more than a user has sessions. It limits how much of a damaged
+// file is read.
 constexpr uint32_t kMostRecords = 16'384;
-// Offset of the byte that is locked for a turn. No record reaches it.
+// The offset of the byte that is locked during a turn, far beyond the last record.
 constexpr off_t kTurnByte = off_t{1} << 40;
 constexpr auto kTurnPatience = std::chrono::seconds(1);
 constexpr auto kTurnPause = std::chrono::milliseconds(1);
@@ -58,7 +61,7 @@ bool set_lock(int fd, off_t begin, off_t bytes, short type) noexcept {
   return ::fcntl(fd, F_SETLK, &lock) == 0;
 }
 
-// The process that has locked the record; none when it is free or this process's own.
+// Returns the process that has locked the record; nothing if it is free or locked by this process.
 std::optional<pid_t> locked_by(int fd, uint32_t record) noexcept {
   struct flock lock = lock_on(offset_of(record), sizeof(Record), F_WRLCK);
   if (::fcntl(fd, F_GETLK, &lock) != 0 || lock.l_type == F_UNLCK) return std::nullopt;
@@ -93,7 +96,8 @@ std::string holder_in(const Record& record, pid_t process) {
   return fmt::format("{} of process {}", std::string_view(record.holder.data(), bytes), process);
 }
 
-// Returns whether the file can be a table: claims must not overwrite other files of the user.
+// Returns whether the content can be that of a table: claims must not overwrite other files of the
+// user.
 bool is_table(int fd, off_t bytes) {
   const std::vector<Record> records = read_records(fd);
   return bytes % static_cast<off_t>(sizeof(Record)) == 0 &&
@@ -102,15 +106,16 @@ bool is_table(int fd, off_t bytes) {
          });
 }
 
-// If another user owns the file or can write to it, that user could decide who gets columns.
+// Checks that the file is a table, and that no other user owns it or can write to it: such a user
+// could decide which sessions get columns.
 Status check_table(int fd, const std::string& path) {
   struct stat info {};
   if (::fstat(fd, &info) != 0) return unusable(fmt::format("{}: {}", path, error_text(errno)));
   MILLRACE_RETURN_IF_ERROR(check_trusted(info, path));
-  if (info.st_uid != ::geteuid()) return unusable(path + " is no file of this user");
+  if (info.st_uid != ::geteuid()) return unusable(path + " does not belong to this user");
   return is_table(fd, info.st_size)
              ? Status()
-             : unusable(path + " holds something else than a table of columns, and is left alone");
+             : unusable(path + " is not a table of columns, and is left unchanged");
 }
 
 }  // namespace
@@ -130,20 +135,21 @@ Result<ColumnTable*> ColumnTable::open(const std::string& path) {
       path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600));
   if (!fd) return unusable(fmt::format("{}: {}", path, error_text(errno)));
   MILLRACE_RETURN_IF_ERROR(check_table(fd.get(), path));
-  auto* const table = new ColumnTable;  // never destroyed, as its file must not be closed
+  auto* const table = new ColumnTable;  // never destroyed, since its file must not be closed
   table->identity_ = identity_of(fd.get());
   table->fd_ = fd.release();
   return table;
 }
 
-// Programs may close all descriptors and open files of their own under the same numbers; and new
-// processes do not see a file without a name, as a login manager removes it at the last logout.
+// Returns whether the descriptor still refers to the table, and the file still has a name. Programs
+// may close all descriptors and open other files with the same numbers. A login manager may remove
+// the file at the last logout; then new processes do not find it.
 bool ColumnTable::is_intact() const noexcept {
   struct stat info = {};
   return ::fstat(fd_, &info) == 0 && identity_.is(info) && info.st_nlink == 1;
 }
 
-// Polls, because the system call that waits for such a lock takes no timeout.
+// Polls, because the system call that waits for such a lock (F_SETLKW) has no timeout.
 bool ColumnTable::lock_turn() const noexcept {
   const auto limit = std::chrono::steady_clock::now() + kTurnPatience;
   while (!set_lock(fd_, kTurnByte, 1, F_WRLCK)) {
@@ -183,7 +189,7 @@ std::vector<ColumnUse> ColumnTable::Turn::foreign() const {
   return uses;
 }
 
-// Returns the first free record. Records of processes that were killed are free, too.
+// Returns the first free record. Records of processes that have ended are free, too.
 uint32_t ColumnTable::first_free_record() const {
   uint32_t record = 0;
   while ((record < own_.size() && own_[record]) || locked_by(fd_, record)) ++record;
@@ -204,7 +210,7 @@ std::optional<uint32_t> ColumnTable::Turn::add(const ColumnUse& use) {
     return number;
   }
   if (locked) set_lock(table_->fd_, offset_of(number), sizeof(Record), F_UNLCK);
-  failure_ = unusable("the table of columns takes no further record");
+  failure_ = unusable("the table of columns is full or cannot be written");
   return std::nullopt;
 }
 

@@ -23,7 +23,8 @@ Result<uint32_t> columns_of_process() {
                   kColumnsPerGroup, kColumnsPerGroup, kMostColumns));
 }
 
-// Under a quota of processor time not all cores that may be used are worth using.
+// Returns the cores of the budget, which is smaller than the set of allowed cores if a quota limits
+// the processor time.
 std::vector<int> cores_of_budget() {
   std::vector<int> cores = topology().cores;
   cores.resize(static_cast<size_t>(topology().core_budget));

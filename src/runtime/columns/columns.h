@@ -1,12 +1,13 @@
-// Columns: what the software NPU shows of itself for placing models, as the board does. They come
-// in groups of four; every group stands for a core, so that a column makes sense on any machine.
+// Columns: the parts of the NPU by which programs for the board place their models. The software
+// NPU emulates them. They form groups of four; each group stands for a core, so that every column
+// is valid on any machine.
 //
 //   columns   0-3      4-7      8-11     12-15   ...
 //   group     0        1        2        3
 //   core      first    second   first    second        with a budget of two cores: round robin
 //
-// A model occupies four columns from its start column on, which may be any that leaves four. It
-// belongs to the group that its start column is in.
+// A model occupies four columns from its start column on, which need not be a multiple of four. It
+// belongs to the group that contains its start column.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +21,13 @@ namespace millrace::runtime {
 inline constexpr uint32_t kColumnsPerGroup = 4;
 inline constexpr uint32_t kColumnsOfAModel = kColumnsPerGroup;
 inline constexpr uint32_t kDefaultColumns = 36;
-inline constexpr uint32_t kMostColumns = 1024;  // more than any board has; a slip of the pen beyond
+inline constexpr uint32_t kMostColumns = 1024;  // more than any board has
 
 class ColumnMap {
  public:
-  // The map of this process: as many columns as the environment variable MILLRACE_COLUMNS says, 36
-  // when it is not set, over the cores of the budget. kInvalidArgument when it is not a multiple of
-  // four from 4 to 1024. Thread-safe.
+  // Returns the map of this process: the number of columns is that of the environment variable
+  // MILLRACE_COLUMNS, 36 if it is not set, and the cores are those of the budget. kInvalidArgument
+  // if the variable is not a multiple of four from 4 to 1024. Thread-safe.
   static Result<ColumnMap> of_process();
 
   // Requirement: `columns` is a multiple of four, and there is a core.
@@ -36,7 +37,7 @@ class ColumnMap {
   uint32_t groups() const noexcept { return columns_ / kColumnsPerGroup; }
   uint32_t last_start_column() const noexcept { return columns_ - kColumnsOfAModel; }
   static uint32_t group_of(uint32_t column) noexcept { return column / kColumnsPerGroup; }
-  // The logical processor that a group stands for.
+  // Returns the logical processor that a group stands for.
   int core_of(uint32_t group) const noexcept { return cores_[group % cores_.size()]; }
 
  private:
@@ -44,7 +45,7 @@ class ColumnMap {
   std::vector<int> cores_;
 };
 
-// "columns 4 to 7": those of a model, or of a group.
+// Returns "columns 4 to 7" for start column 4, for messages.
 std::string columns_from(uint32_t start_column);
 
 }  // namespace millrace::runtime

@@ -1,6 +1,6 @@
-// The operators that run subgraphs, and those on sequences that go through such. An If is seldom
-// one of them: the lowering puts the nodes of the branch that is taken in its place, where these
-// can be lowered in one go.
+// The ONNX control-flow operators (If, Loop, Scan), which run subgraphs, and the operators on
+// sequences that loops carry. They run between the stages of a dynamic program. An If seldom runs
+// here: usually the lowering replaces it by the nodes of the branch that is taken.
 #pragma once
 
 #include <span>
@@ -13,31 +13,31 @@
 
 namespace millrace::runtime {
 
-// The run of the network that has such an operator as a node.
+// The interface of these operators to the run of the network that contains them.
 class EnclosingRun {
  public:
-  // The value of this name, in that network or one around it.
+  // Returns the value with this name, in that network or an enclosing one.
   virtual Result<RunValue> value(const std::string& name) = 0;
-  // One run of a subgraph, whose outputs it returns. Asks first whether the job is to stop.
-  // Requirement: there is a value for each input of `body`.
+  // Runs a subgraph once and returns its outputs. Fails with the job's stop status, without a run,
+  // if a stop is requested. Requirement: there is a value for each input of `body`.
   virtual Result<std::vector<RunValue>> run_subgraph(const network::Network& body,
                                                      std::span<const RunValue> inputs) = 0;
-  // The standard's operator set that the network is written for.
+  // Returns the ONNX operator set version of the network.
   virtual int opset() const = 0;
 
  protected:
   ~EnclosingRun() = default;
 };
 
-// The outputs of the node, one per output that its subgraph gives. kInvalidArgument where operands
-// and subgraph do not fit each other; otherwise the errors of the subgraph's operators. A stop is
-// asked for before each run of the subgraph.
+// Compute the outputs of a node; there are as many as its subgraph defines. kInvalidArgument if
+// operands and subgraph do not match; otherwise the errors of the subgraph's operators. Stops
+// between two runs of the subgraph if requested.
 Result<std::vector<RunValue>> compute_if(EnclosingRun& run, const network::Node& node);
 Result<std::vector<RunValue>> compute_loop(EnclosingRun& run, const network::Node& node);
 Result<std::vector<RunValue>> compute_scan(EnclosingRun& run, const network::Node& node);
 
-// The same for an operator on sequences. Its results share the elements of its operands where they
-// can. kUnsupported for a sequence that is longer than any model has.
+// Computes an operator on sequences. Results share elements with operands where possible.
+// kUnsupported for a sequence of more than 65,536 tensors.
 Result<std::vector<RunValue>> compute_on_sequence(EnclosingRun& run, const network::Node& node);
 
 }  // namespace millrace::runtime

@@ -1,3 +1,6 @@
+// A job of a dynamic program is one NetworkRun of the model's network. Inputs are used where the
+// caller has bound them; outputs are computed directly into the caller's memory where they fit, and
+// copied there otherwise.
 #include "runtime/dynamic/dynamic_program.h"
 
 #include <fmt/format.h>
@@ -35,7 +38,7 @@ class DynamicProgram final : public device::Program,
     return {device_name_, model_->precision, "", {}, 0, 0};
   }
 
-  // Makes the first plan where every input's shape is fixed.
+  // Makes the first plan if the shapes of all inputs are fixed.
   Status prepare();
   PlanCache& plans() const noexcept { return plans_; }
 
@@ -77,13 +80,14 @@ size_t memory_of(const graph::Boundary& boundary, const Binding& binding) {
   return boundary.open ? binding.bytes : boundary.cpu.bytes();
 }
 
-// Whether a TensorShape can hold it.
+// Returns whether a TensorShape can hold this shape.
 bool can_be_stated(const graph::Dims& shape) {
   return shape.size() <= TensorShape::kMaxRank &&
          std::ranges::all_of(shape, [](int64_t dim) { return dim < kOpenDimension; });
 }
 
-// Whether the archive leaves the dimensions open that differ from what it says.
+// Returns whether type and shape of the value are those of the archive, except for dimensions that
+// the archive leaves open.
 bool is_as_declared(const graph::Boundary& boundary, const RunValue& value) {
   if (value.type != boundary.cpu.type) return false;
   const std::vector<uint32_t>& declared = boundary.cpu.shape;
@@ -94,6 +98,7 @@ bool is_as_declared(const graph::Boundary& boundary, const RunValue& value) {
   return can_be_stated(value.shape) && std::ranges::equal(declared, value.shape, fits);
 }
 
+// Checks the shape of an output and, if it is open, writes it to the caller's TensorShape.
 Status state_shape(const graph::Boundary& boundary, const RunValue& value, const Binding& binding) {
   if (!is_as_declared(boundary, value))
     return invalid_argument(fmt::format("output \"{}\" is {} {}, which the archive does not allow",
@@ -106,7 +111,7 @@ Status state_shape(const graph::Boundary& boundary, const RunValue& value, const
   return {};
 }
 
-// Into the caller's memory, where it was not computed there.
+// Copies an output to the caller's memory, unless it was computed there.
 Status deliver(const graph::Boundary& boundary, const RunValue& value, const Binding& binding) {
   if (value.data == binding.data) return {};
   if (value.bytes() > memory_of(boundary, binding))
@@ -156,7 +161,8 @@ Status DynamicProgram::prepare() {
       return std::string_view(boundary.cpu.name);
     });
     if (input == model_->inputs.end())
-      return corrupt_data(fmt::format("its network has an input '{}' that it does not list", name));
+      return corrupt_data(
+          fmt::format("the network has an input '{}' that is not among the model's inputs", name));
     known.push_back({name, input->cpu.type, dims_of(input->cpu.shape)});
   }
   return plans_.find_or_make(*model_->network, nullptr, known).status();

@@ -1,11 +1,13 @@
-// If: one of two subgraphs, where the lowering could not put its nodes in the place of the If.
+// ONNX If: runs one of its two subgraphs. This is used if the lowering could not replace the If by
+// the nodes of the branch that is taken.
 #include "lowering/loops/loops.h"
 #include "runtime/dynamic/control_flow.h"
 
 namespace millrace::runtime {
 
 Result<std::vector<RunValue>> compute_if(EnclosingRun& run, const network::Node& node) {
-  if (node.inputs.size() != 1) return invalid_argument("its only input is its condition");
+  if (node.inputs.size() != 1)
+    return invalid_argument("it must have exactly one input, the condition");
   MILLRACE_ASSIGN_OR_RETURN(const RunValue condition, run.value(node.inputs[0]));
   MILLRACE_ASSIGN_OR_RETURN(const bool holds, read_boolean(condition, "its condition"));
   MILLRACE_ASSIGN_OR_RETURN(

@@ -1,4 +1,4 @@
-// Common parts of the operators with a repeated subgraph.
+// join_iterations(): joins the scan outputs of Loop and Scan.
 #pragma once
 
 #include <vector>
@@ -9,8 +9,9 @@
 
 namespace millrace::runtime {
 
-// An output that grows by one part per iteration. Without an iteration it is empty, of the type and
-// shape that the subgraph states for a part, where open dimensions count as 0.
+// Returns an output that collects one part per iteration, stacked along a new dimension `axis`. If
+// there was no iteration, it has no elements, and the type and shape that the subgraph declares for
+// a part, with 0 for open dimensions.
 Result<RunValue> join_iterations(std::vector<RunValue> parts, size_t axis,
                                  const network::Output& declared);
 

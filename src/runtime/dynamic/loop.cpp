@@ -1,4 +1,5 @@
-// Loop: a subgraph that runs until its condition or its trip count ends it.
+// ONNX Loop: runs its subgraph until the condition is false or the trip count is reached. Carried
+// values pass from one iteration to the next; scan outputs collect one part per iteration.
 #include <limits>
 #include <span>
 
@@ -37,7 +38,8 @@ Result<LoopState> begin_loop(EnclosingRun& run, const network::Node& node) {
   return state;
 }
 
-// Runs iteration `number` and adds the last outputs of the subgraph to `collected`.
+// Runs iteration `number`: updates the condition and the carried values, and adds the remaining
+// outputs of the subgraph, the scan outputs, to `collected`.
 Status iterate(EnclosingRun& run, const network::Network& body, int64_t number, LoopState& state,
                std::vector<std::vector<RunValue>>& collected) {
   std::vector<RunValue> inputs(kBeforeCarried);

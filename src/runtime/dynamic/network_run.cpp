@@ -1,3 +1,5 @@
+// The main loop is run(): it gets the next plan, runs its stage, and continues until no node is
+// left. Values are looked up by name, first in this network and then in the enclosing ones.
 #include "runtime/dynamic/network_run.h"
 
 #include <fmt/format.h>
@@ -18,7 +20,8 @@ int NetworkRun::opset() const {
   return found == network_.opsets.end() ? 0 : found->second;
 }
 
-// An initializer becomes a value when it is asked for.
+// Returns a value of this network; null if there is none. An initializer becomes a value on first
+// use.
 const RunValue* NetworkRun::find(const std::string& name) {
   const auto known = values_.find(name);
   if (known != values_.end()) return &known->second;
@@ -28,11 +31,12 @@ const RunValue* NetworkRun::find(const std::string& name) {
 }
 
 Result<RunValue> NetworkRun::value(const std::string& name) {
-  if (name.empty()) return invalid_argument("an operand is left out");
+  if (name.empty()) return invalid_argument("a required operand is missing");
   if (const RunValue* const own = find(name)) return *own;
-  if (around_ == nullptr) return internal_error(fmt::format("value '{}' is not there", name));
+  if (around_ == nullptr) return internal_error(fmt::format("value '{}' is not computed", name));
   MILLRACE_ASSIGN_OR_RETURN(RunValue outer, around_->value(name));
-  // The plans of this network are not bound to the outer one's.
+  // A value that is fixed by a plan of the outer network may differ between runs of this network
+  // with the same plan.
   if (outer.lasts == Lasts::kPlan) outer.lasts = Lasts::kRun;
   return outer;
 }
@@ -144,11 +148,12 @@ Result<std::vector<RunValue>> NetworkRun::compute_alone(const network::Node& nod
 Status NetworkRun::run_alone(const network::Node& node) {
   MILLRACE_ASSIGN_OR_RETURN(std::vector<RunValue> results, compute_alone(node));
   if (results.size() < node.outputs.size())
-    return invalid_argument(fmt::format("it has {} outputs where its subgraph gives {}",
+    return invalid_argument(fmt::format("it has {} outputs, but its subgraph has {}",
                                         node.outputs.size(), results.size()));
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i].empty()) continue;
-    // A result may be a constant or an input of the subgraph, depending on the iterations.
+    // Whether a result is a constant or an input of the subgraph may depend on the iterations, so
+    // it counts as valid for this run only.
     results[i].lasts = Lasts::kRun;
     values_[node.outputs[i]] = std::move(results[i]);
   }

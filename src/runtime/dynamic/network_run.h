@@ -1,4 +1,6 @@
-// NetworkRun: one run of a network, stage by stage: of the model, or of a subgraph inside it.
+// NetworkRun: one run of a network, which is that of a model or of a subgraph inside it. It runs
+// the network stage by stage: each plan is looked up, or made, for the values that are then known,
+// its program is run, and then the nodes that run by themselves.
 #pragma once
 
 #include <memory>
@@ -17,7 +19,8 @@
 
 namespace millrace::runtime {
 
-// The resources that all runs on one lane share. Used by one thread at a time.
+// The resources that all runs on one lane share. Not thread-safe, except for `plans`, which all
+// lanes share.
 struct LaneResources {
   PlanCache& plans;
   StageContexts contexts;
@@ -25,24 +28,25 @@ struct LaneResources {
 
 class NetworkRun final : public EnclosingRun {
  public:
-  // `around`: the run whose network has this one as a subgraph; null for a model. All that is
-  // referred to outlives this run.
+  // `around` is the run whose network contains this one as a subgraph; null for a model. All
+  // arguments must outlive this run.
   NetworkRun(LaneResources& lane, const network::Network& network, NetworkRun* around,
              queue::RunControl& control)
       : lane_(lane), network_(network), around_(around), control_(control) {}
   NetworkRun(const NetworkRun&) = delete;
   NetworkRun& operator=(const NetworkRun&) = delete;
 
-  // Gives an input its value.
+  // Sets the value of an input.
   void set(const std::string& name, RunValue value) { values_[name] = std::move(value); }
-  // Memory that the value of this name is computed into, if it fits.
+  // Provides memory into which the value with this name is computed, if it fits.
   void place(const std::string& name, std::span<std::byte> memory) { places_[name] = memory; }
 
-  // Computes all outputs. Errors are those of the operators; the stop_status() of the control when
-  // it asks for a stop, between two stages, iterations or operators. May throw std::bad_alloc.
+  // Computes all outputs. Fails with the errors of the operators, and with the control's
+  // stop_status() if a stop is requested, between two stages, iterations or operators. May throw
+  // std::bad_alloc.
   Status run();
 
-  // A value that this network or one around it has, by its name here.
+  // Returns the value with this name, of this network or an enclosing one.
   Result<RunValue> value(const std::string& name) override;
 
   Result<std::vector<RunValue>> run_subgraph(const network::Network& body,
@@ -64,7 +68,7 @@ class NetworkRun final : public EnclosingRun {
   const network::Network& network_;
   NetworkRun* const around_;
   queue::RunControl& control_;
-  std::unordered_map<std::string, RunValue> values_;  // initializers from first use on
+  std::unordered_map<std::string, RunValue> values_;  // including the initializers used so far
   std::unordered_map<std::string, std::span<std::byte>> places_;
 };
 

@@ -1,4 +1,4 @@
-// The values of a network that its nodes read, including those that their subgraphs capture.
+// The values of a network that its nodes read, including values that their subgraphs capture.
 #pragma once
 
 #include <span>
@@ -11,10 +11,11 @@
 
 namespace millrace::runtime {
 
+// Returns whether the node reads any of these values.
 bool reads_any_of(const network::Node& node, const std::unordered_set<std::string_view>& names);
 
-// The values that these nodes read and neither they nor the network's initializers give, in
-// ascending order.
+// Returns the names, sorted, of the values that these nodes read, without those that they compute
+// themselves and the network's initializers.
 std::vector<std::string> values_needed(const network::Network& network,
                                        std::span<const size_t> nodes);
 

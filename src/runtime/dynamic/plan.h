@@ -1,4 +1,5 @@
-// Plan: one stage of a dynamic program, lowered and loaded for the shapes of certain runs.
+// Plan: one stage of a dynamic program, lowered and loaded for certain shapes. It is valid for
+// every run with the same shapes, and with the same elements where the lowering has read them.
 #pragma once
 
 #include <memory>
@@ -16,22 +17,24 @@ namespace millrace::runtime {
 // Immutable; shared by all contexts of the program.
 struct Plan {
   const network::Network* network = nullptr;
-  std::shared_ptr<const Plan> after;  // the stage before; null for the first
+  std::shared_ptr<const Plan> after;  // the plan of the previous stage; null for the first
 
-  // The values that the plan is valid for: of these types and shapes and, if elements were read,
-  // with these elements. By position in the list of names that the stage needs.
+  // The values for which the plan is valid: their types and shapes, and the elements of those whose
+  // elements were read. Both go by position in the list of names that the stage needs
+  // (PlanCache::names_needed).
   std::vector<graph::ValueType> types;
   std::vector<std::pair<size_t, std::vector<std::byte>>> read;
 
-  // The program that runs first, on values of the network by name; null if nothing is computed.
+  // The program of the stage, which runs first; null if it computes nothing. `inputs` and `outputs`
+  // are the names of its boundary tensors in the network.
   std::shared_ptr<const device::Program> program;
   std::vector<std::string> inputs, outputs;
-  // Values that no run needs to compute.
+  // Values of the network that the lowering has computed.
   std::vector<graph::Value> constants;
-  // Nodes that run by themselves then, in order, as indices into the network's: those of
-  // lowering::runs_alone(), or an If without which nothing goes on.
+  // Nodes that run by themselves after the program, in order, as indices into the network's nodes:
+  // those of lowering::runs_alone(), or an If without which no other node can run.
   std::vector<size_t> alone;
-  // The nodes that are left for the stages after this one, and the values that those read.
+  // The nodes that are left for later stages, and the values that they read.
   std::vector<size_t> rest;
   std::vector<std::string> needs;
 };

@@ -1,3 +1,7 @@
+// A plan is made by lowering as many of the remaining nodes as possible (lowering::lower_stage) and
+// loading the graph. If no node can be lowered, nodes that run by themselves are taken; if there is
+// none either, and the first node is an If, that If is run. Otherwise the lowering's error is
+// returned.
 #include "runtime/dynamic/plan_cache.h"
 
 #include <algorithm>
@@ -35,7 +39,7 @@ std::vector<size_t> all_nodes(const network::Network& network) {
   return nodes;
 }
 
-// Copies the elements that the stage read of the known values, by the position of the value.
+// Copies the elements of the known values that the stage has read, with the position of each value.
 std::vector<std::pair<size_t, std::vector<std::byte>>> copy_read(
     const std::vector<std::string>& names, std::span<const Known> known) {
   std::vector<std::pair<size_t, std::vector<std::byte>>> read;
@@ -47,8 +51,8 @@ std::vector<std::pair<size_t, std::vector<std::byte>>> copy_read(
   return read;
 }
 
-// Moves the nodes that run by themselves, and whose operands are there when the stage has run, from
-// the rest of the plan to its own.
+// Moves nodes that run by themselves from `rest` to `alone`, if their operands are known after the
+// stage's program has run.
 void take_nodes_alone(const network::Network& network, Plan& plan) {
   std::unordered_set<std::string_view> pending;
   for (const size_t index : plan.rest) {
@@ -67,8 +71,8 @@ void take_nodes_alone(const network::Network& network, Plan& plan) {
   plan.rest = std::move(left);
 }
 
-// The same for the first node of a rest that does not go on, whose operands are there, if it is an
-// If: what its branch computes must be known before the branch can be lowered.
+// Moves the first node of `rest`, whose operands are known, to `alone` if it is an If. Call when no
+// other node can run: the values inside its branch must be known before the branch can be lowered.
 bool take_first_if(const network::Network& network, Plan& plan) {
   if (!lowering::is_if(network.nodes[plan.rest.front()])) return false;
   plan.alone.push_back(plan.rest.front());
@@ -91,7 +95,7 @@ Result<std::shared_ptr<const Plan>> PlanCache::find_or_make(
     std::span<const Known> known) {
   if (std::shared_ptr<const Plan> found = find(network, after.get(), known)) return found;
   const std::lock_guard one_maker(making_);
-  // Another thread may have made it in the meantime.
+  // Another thread may have made the plan in the meantime.
   if (std::shared_ptr<const Plan> found = find(network, after.get(), known)) return found;
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> made, make(network, after, known));
   if (made != nullptr) keep(made);
@@ -111,7 +115,7 @@ std::shared_ptr<const Plan> PlanCache::find(const network::Network& network, con
 }
 
 void PlanCache::keep(std::shared_ptr<const Plan> plan) {
-  // Destroyed after the lock is released: a program takes long to unload.
+  // Declared before the lock, so destroyed after it is released: unloading a program takes long.
   std::shared_ptr<const Plan> evicted;
   const std::lock_guard lock(mutex_);
   ++counters_.made;
@@ -140,12 +144,12 @@ Result<std::shared_ptr<const Plan>> PlanCache::make(const network::Network& netw
   auto plan = std::make_shared<Plan>();
   plan->rest = std::move(stage.rest);
   take_nodes_alone(network, *plan);
-  // A subgraph may have no nodes: what it gives is what it gets.
+  // This is not an error for a subgraph without nodes, whose outputs are inputs or captured values.
   if (!nodes.empty() && plan->rest.size() == nodes.size()) {
     if (!std::ranges::all_of(known, [](const Known& value) { return value.elements.has_value(); }))
       return std::shared_ptr<const Plan>();
     if (!take_first_if(network, *plan)) {
-      // Nothing goes on from here: the reasons of the nodes are the error.
+      // No node can run. This call returns the reasons of the nodes as its error.
       MILLRACE_RETURN_IF_ERROR(lowering::lower_stage({network, nodes, known, false}).status());
       return internal_error("no operator of the model can run next");
     }

@@ -1,7 +1,8 @@
-// PlanCache: the plans of one dynamic program, by the shapes (and elements) that they are good for.
+// PlanCache: the plans of one dynamic program, found by the shapes (and elements) for which they
+// are valid.
 //
-// Bounded: the plan that was not used for the longest time goes first. Thread-safe; one thread
-// lowers at a time, while others find what there is.
+// It has a bounded capacity with least-recently-used eviction. Thread-safe: only one thread at a
+// time makes a plan; meanwhile others find existing ones.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@
 
 namespace millrace::runtime {
 
-// How many plans were looked for, had to be made, and had to go.
+// How many lookups have found a plan, how many plans were made, and how many were evicted.
 struct PlanCounters {
   uint64_t found = 0;
   uint64_t made = 0;
@@ -28,18 +29,20 @@ struct PlanCounters {
 
 class PlanCache {
  public:
-  // Requirement: `device` and `model` outlive it; `model` has a network.
+  // Requirement: `device` and `model` outlive this object; `model` has a network.
   PlanCache(device::Device& device, const graph::CompiledModel& model, size_t capacity) noexcept
       : device_(device), model_(model), capacity_(capacity) {}
 
-  // The plan that follows `after` (null: that begins `network`) where the values needed then are
-  // `known`, in the order of names_needed(). Null where elements of known values that are not given
-  // are needed to go on. Errors are those of lowering::lower_stage() and of loading.
+  // Returns the plan that follows `after` (null: the first plan of `network`) for the values
+  // `known`, which are in the order of names_needed(). Null if no node can be lowered without
+  // elements that `known` does not have. Errors are those of lowering::lower_stage() and of
+  // loading.
   Result<std::shared_ptr<const Plan>> find_or_make(const network::Network& network,
                                                    const std::shared_ptr<const Plan>& after,
                                                    std::span<const lowering::Known> known);
 
-  // Returns the values that the plan after `after`, or the first one, reads and does not make.
+  // Returns the names of the values that the plan after `after` (null: the first plan) reads and
+  // does not compute.
   static std::vector<std::string> names_needed(const network::Network& network, const Plan* after);
 
   size_t capacity() const noexcept { return capacity_; }
@@ -59,7 +62,7 @@ class PlanCache {
   const size_t capacity_;
   std::mutex making_;  // taken before mutex_
   mutable std::mutex mutex_;
-  std::list<std::shared_ptr<const Plan>> plans_;  // the last one used first
+  std::list<std::shared_ptr<const Plan>> plans_;  // the most recently used first
   PlanCounters counters_;
 };
 

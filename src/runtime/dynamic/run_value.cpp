@@ -1,3 +1,5 @@
+// Slices and joins of values. A tensor is treated as `outer` groups of blocks along one axis
+// (AxisBlocks), so both are loops over memcpy.
 #include "runtime/dynamic/run_value.h"
 
 #include <fmt/format.h>
@@ -12,18 +14,19 @@
 namespace millrace::runtime {
 namespace {
 
-// The alignment of memory in the HW view, which suits vector instructions.
+// The alignment of memory in the HW view, a cache line, which suits vector instructions.
 constexpr std::align_val_t kAlignment{64};
 
 std::shared_ptr<std::byte> allocate(size_t bytes) {
-  // One that takes no bytes has an address, too.
+  // A value without elements has a valid address, too.
   void* const memory = ::operator new(std::max<size_t>(bytes, 1), kAlignment, std::nothrow);
   if (memory == nullptr) return nullptr;
   return {static_cast<std::byte*>(memory),
           [](std::byte* data) { ::operator delete(data, kAlignment); }};
 }
 
-// A tensor as blocks around one of its dimensions: `outer` groups of `inner` bytes for each index.
+// A tensor seen along one of its dimensions: `outer` is the product of the dimensions before it,
+// and `inner` the bytes of one index.
 struct AxisBlocks {
   size_t outer = 1;
   size_t inner = 1;
@@ -64,7 +67,7 @@ Result<RunValue> boolean_value(bool element) {
 }
 
 RunValue constant_value(const graph::Value& constant, Lasts lasts) {
-  // Nothing writes to the elements of a value once it exists.
+  // The const_cast is safe, since the elements of an existing value are never written.
   return {constant.type, constant.shape, const_cast<std::byte*>(constant.constant->bytes.data()),
           constant.constant->owner, lasts};
 }
@@ -107,7 +110,7 @@ Result<RunValue> take_part(const RunValue& value, size_t axis, size_t index) {
 
 Result<RunValue> concatenate(std::span<const RunValue> parts, size_t axis) {
   const RunValue& first = parts.front();
-  if (first.members != nullptr) return invalid_argument("a sequence is no part of a tensor");
+  if (first.members != nullptr) return invalid_argument("a sequence cannot be part of a tensor");
   graph::Dims shape = first.shape;
   shape[axis] = 0;
   for (const RunValue& part : parts) {
@@ -116,11 +119,11 @@ Result<RunValue> concatenate(std::span<const RunValue> parts, size_t axis) {
     const int64_t size = alike ? std::exchange(other[axis], shape[axis]) : 0;
     if (!alike || other != shape)
       return invalid_argument(
-          fmt::format("{} {} and {} {} are parts of one tensor", tensor::to_string(first.type),
+          fmt::format("{} {} and {} {} cannot be joined", tensor::to_string(first.type),
                       graph::to_string(first.shape), tensor::to_string(part.type),
                       graph::to_string(part.shape)));
     if (__builtin_add_overflow(shape[axis], size, &shape[axis]))
-      return invalid_argument("its parts are too large together");
+      return invalid_argument("the size of the joined dimension overflows");
   }
   MILLRACE_ASSIGN_OR_RETURN(RunValue joined, allocate_value(first.type, std::move(shape)));
   const auto [outer, inner] =

@@ -1,4 +1,5 @@
-// RunValue: a tensor that exists while a dynamic program runs.
+// RunValue: a tensor, or a sequence of tensors, that exists while a dynamic program runs; and
+// functions that make, read, split and join such values.
 #pragma once
 
 #include <cstddef>
@@ -14,21 +15,22 @@
 
 namespace millrace::runtime {
 
-// For how long a value stays as it is: one run, all runs with the same plan so far (the result of a
-// Shape), all runs of the program (an initializer).
+// The runs for which a value stays the same: one run; all runs with the same plans up to there
+// (such as the result of Shape); or all runs of the program (an initializer).
 enum class Lasts : uint8_t { kRun, kPlan, kProgram };
 
 struct RunValue;
 using Members = std::vector<std::shared_ptr<const RunValue>>;
 
-// Dense, in C order. Copies share the elements, which nothing changes once they are computed.
+// Elements are dense, in C order. Copies of a RunValue share them; they are immutable once
+// computed.
 struct RunValue {
   tensor::DataType type = tensor::DataType::kUnknown;
   graph::Dims shape;
   std::byte* data = nullptr;
-  std::shared_ptr<const void> owner;  // owner of the elements; empty if the job's caller keeps them
+  std::shared_ptr<const void> owner;  // owner of the elements; empty if the job's caller owns them
   Lasts lasts = Lasts::kRun;
-  std::shared_ptr<const Members> members = {};  // null unless this is a sequence, which has no type
+  std::shared_ptr<const Members> members = {};  // the tensors of a sequence; null for a tensor
 
   size_t elements() const noexcept { return fallback::element_count(shape); }
   size_t bytes() const noexcept { return elements() * tensor::size_of(type); }
@@ -40,32 +42,32 @@ struct RunValue {
   }
 };
 
-// A value with memory of its own, whose elements are not set. kInvalidArgument for a shape that no
-// tensor can have, kOutOfMemory.
+// Returns a value with its own memory, whose elements are not initialised. kInvalidArgument for an
+// invalid shape, kOutOfMemory.
 Result<RunValue> allocate_value(tensor::DataType type, graph::Dims shape);
 
-// A scalar.
+// Return a scalar with this element. kOutOfMemory.
 Result<RunValue> int64_value(int64_t element);
 Result<RunValue> boolean_value(bool element);
 
-// A constant, whose elements it shares.
+// Returns a value that shares the elements of a constant.
 RunValue constant_value(const graph::Value& constant, Lasts lasts);
 
-// The number or truth that a value of one element holds; kInvalidArgument where it is something
-// else. `what` names it in the message: "its trip count".
+// Return the element of a value that has exactly one, of type INT64 or BOOLEAN; kInvalidArgument
+// for any other value. `what` names the value in the message, for example "its trip count".
 Result<int64_t> read_int64(const RunValue& value, const char* what);
 Result<bool> read_boolean(const RunValue& value, const char* what);
 
-// `count` indices of a value along `axis`, from `begin` on. Shares the elements where it can.
-// Requirement: there are so many.
+// Returns the slice of `count` indices along `axis` from `begin` on. Shares the elements where
+// possible. Requirement: begin + count <= value.shape[axis].
 Result<RunValue> take_range(const RunValue& value, size_t axis, size_t begin, size_t count);
-// Part `index` of a value along `axis`, without that dimension. Shares the elements where it can.
-// Requirement: index < value.shape[axis].
+// Returns the slice at `index` along `axis`, without that dimension. Shares the elements where
+// possible. Requirement: index < value.shape[axis].
 Result<RunValue> take_part(const RunValue& value, size_t axis, size_t index);
-// The reverse of both: one value of parts that are alike in type and, but for dimension `axis`, in
-// shape; and one along a new dimension `axis`, of parts that are alike in type and shape.
-// kInvalidArgument where they are not alike. Requirement: there is a part, with such a dimension;
-// with at least so many dimensions.
+// concatenate() joins parts along the existing dimension `axis` (ONNX Concat); their types and
+// other dimensions must match. join_parts() stacks parts of the same type and shape along a new
+// dimension `axis`. kInvalidArgument if they do not match. Requirement: there is at least one part,
+// and `axis` is less than its rank, or for join_parts() at most its rank.
 Result<RunValue> concatenate(std::span<const RunValue> parts, size_t axis);
 Result<RunValue> join_parts(std::vector<RunValue> parts, size_t axis);
 

@@ -1,4 +1,7 @@
-// Scan: a subgraph that runs once for each part of sequences.
+// ONNX Scan: runs its subgraph once for each index along the scan axes of its scan inputs. State
+// values pass from one iteration to the next; scan outputs collect one part per iteration. In
+// operator set 8 the operands have a leading batch dimension, and each sample is scanned
+// separately.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +18,8 @@ namespace {
 using lowering::ScanShape;
 using lowering::Walk;
 
-// The length of the sequences, which they share; makes their axes positive.
+// Returns the common length of the scan inputs along their axes. Makes the axes in `walks`
+// non-negative.
 Result<size_t> sequence_length(std::span<const RunValue> sequences, std::vector<Walk>& walks) {
   size_t length = 0;
   for (size_t i = 0; i < sequences.size(); ++i) {
@@ -25,12 +29,15 @@ Result<size_t> sequence_length(std::span<const RunValue> sequences, std::vector<
     walks[i].axis = static_cast<int64_t>(axis);
     const auto own = static_cast<size_t>(shape[axis]);
     if (i > 0 && own != length)
-      return invalid_argument(fmt::format("its sequences have the lengths {} and {}", length, own));
+      return invalid_argument(
+          fmt::format("its scan inputs have different lengths, {} and {}", length, own));
     length = own;
   }
   return length;
 }
 
+// Stacks the parts of a scan output along its axis, in the reverse order if it is scanned
+// backwards.
 Result<RunValue> join_walk(std::vector<RunValue> parts, const Walk& walk,
                            const network::Output& declared) {
   if (walk.backwards) std::ranges::reverse(parts);
@@ -39,7 +46,7 @@ Result<RunValue> join_walk(std::vector<RunValue> parts, const Walk& walk,
   return join_iterations(std::move(parts), axis, declared);
 }
 
-// A Scan over sequences without a batch.
+// Runs a Scan without a batch dimension. `operands` holds the states and then the scan inputs.
 Result<std::vector<RunValue>> scan(EnclosingRun& run, ScanShape shape,
                                    std::span<const RunValue> operands) {
   std::vector<RunValue> states(operands.begin(),
@@ -68,7 +75,7 @@ Result<std::vector<RunValue>> scan(EnclosingRun& run, ScanShape shape,
   return states;
 }
 
-// Runs a Scan of operator set 8: each sequence of its batch is scanned separately.
+// Runs a Scan of operator set 8: each sample of the batch is scanned separately.
 Result<std::vector<RunValue>> scan_batch(EnclosingRun& run, const ScanShape& shape,
                                          std::span<const RunValue> operands) {
   const auto batch = [](const RunValue& value) { return value.shape.empty() ? 0 : value.shape[0]; };
@@ -99,7 +106,7 @@ Result<std::vector<RunValue>> scan_batch(EnclosingRun& run, const ScanShape& sha
 Result<std::vector<RunValue>> compute_scan(EnclosingRun& run, const network::Node& node) {
   const bool has_batch = run.opset() <= lowering::kLastScanWithBatch;
   if (has_batch && !node.inputs.empty() && !node.inputs[0].empty())
-    return unsupported("sequences of different lengths are not covered");
+    return unsupported("sequence lengths (the input sequence_lens) are not supported");
   std::vector<RunValue> operands;
   for (size_t i = has_batch ? 1 : 0; i < node.inputs.size(); ++i) {
     MILLRACE_ASSIGN_OR_RETURN(operands.emplace_back(), run.value(node.inputs[i]));

@@ -1,4 +1,6 @@
-// Operators on sequences of tensors that loops carry.
+// The ONNX operators on sequences of tensors (SequenceAt, SequenceInsert, SplitToSequence, ...),
+// for sequences that loops carry. A sequence is an immutable list of shared tensors, so an operator
+// copies the list and not the elements.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +16,8 @@ namespace {
 
 using Results = Result<std::vector<RunValue>>;
 
-// More than any model has; each change copies the list of members.
+// The maximum length of a sequence, more than any model has. Each change copies the list of
+// members.
 constexpr size_t kMostMembers = size_t{1} << 16;
 
 Results one_result(RunValue value) {
@@ -26,13 +29,13 @@ Results one_result(RunValue value) {
 Results sequence(Members members) {
   if (members.size() > kMostMembers)
     return unsupported(
-        fmt::format("a sequence of more than {} tensors is not covered", kMostMembers));
+        fmt::format("a sequence of more than {} tensors is not supported", kMostMembers));
   RunValue value;
   value.members = std::make_shared<const Members>(std::move(members));
   return one_result(std::move(value));
 }
 
-// One node, its operands and attributes.
+// Computes one node. Inputs are numbered as in the ONNX standard.
 class Operation {
  public:
   Operation(EnclosingRun& run, const network::Node& node) : run_(run), node_(node) {}
@@ -48,7 +51,7 @@ class Operation {
     if (type == "ConcatFromSequence") return join();
     if (type == "SplitToSequence") return split();
     if (type == "Identity") return pass();
-    return unsupported("it is no operator on sequences");
+    return unsupported("it is not an operator on sequences");
   }
 
  private:
@@ -57,7 +60,7 @@ class Operation {
   }
 
   Result<RunValue> operand(size_t index) {
-    if (!has(index)) return invalid_argument(fmt::format("its input {} is left out", index));
+    if (!has(index)) return invalid_argument(fmt::format("its input {} is missing", index));
     return run_.value(node_.inputs[index]);
   }
 
@@ -65,7 +68,8 @@ class Operation {
     const Result<RunValue> value = operand(index);
     if (!value.ok()) return value.status();
     if (value->members != nullptr)
-      return invalid_argument(fmt::format("its input '{}' is a sequence", node_.inputs[index]));
+      return invalid_argument(
+          fmt::format("its input '{}' is a sequence, expected a tensor", node_.inputs[index]));
     return std::make_shared<const RunValue>(*value);
   }
 
@@ -73,7 +77,8 @@ class Operation {
     const Result<RunValue> value = operand(index);
     if (!value.ok()) return value.status();
     if (value->members == nullptr)
-      return invalid_argument(fmt::format("its input '{}' is no sequence", node_.inputs[index]));
+      return invalid_argument(
+          fmt::format("its input '{}' is a tensor, expected a sequence", node_.inputs[index]));
     return value->members;
   }
 
@@ -82,13 +87,15 @@ class Operation {
     return stated.ok() ? *stated : otherwise;
   }
 
-  // Operand `index`, one of `count` places, counted from the end where it is negative.
+  // Returns the position that operand `index` holds, in a list of `count` members. Negative
+  // positions count from the end.
   Result<size_t> position(size_t index, size_t count) {
     MILLRACE_ASSIGN_OR_RETURN(const RunValue value, operand(index));
     MILLRACE_ASSIGN_OR_RETURN(const int64_t stated, read_integer(value));
     const auto size = static_cast<int64_t>(count);
     if (stated < -size || stated >= size)
-      return invalid_argument(fmt::format("its position {} is none of {}", stated, size));
+      return invalid_argument(
+          fmt::format("its position {} is out of range for {} tensors", stated, size));
     return static_cast<size_t>(stated < 0 ? stated + size : stated);
   }
 
@@ -112,7 +119,7 @@ class Operation {
     return one_result(*(*list)[at]);
   }
 
-  // The last where no position is given.
+  // Erases the last member if no position is given.
   Results erase() {
     MILLRACE_ASSIGN_OR_RETURN(const auto list, members(0));
     if (list->empty()) return invalid_argument("its sequence is empty");
@@ -125,7 +132,7 @@ class Operation {
     return sequence(std::move(left));
   }
 
-  // Behind the last where no position is given, or its number is theirs.
+  // Inserts before a position; appends if none is given, or if it equals the number of members.
   Results insert() {
     MILLRACE_ASSIGN_OR_RETURN(const auto list, members(0));
     MILLRACE_ASSIGN_OR_RETURN(auto added, tensor(1));
@@ -161,7 +168,8 @@ class Operation {
     return one_result(std::move(joined));
   }
 
-  // The sizes of the parts of a dimension of `size`.
+  // Returns the sizes of the parts into which a dimension of `size` is split: of 1, of the scalar
+  // that the operand "split" holds (the last may be smaller), or of its list of sizes.
   Result<std::vector<size_t>> part_sizes(size_t size) {
     std::vector<size_t> sizes;
     int64_t each = 1;
@@ -169,11 +177,11 @@ class Operation {
       MILLRACE_ASSIGN_OR_RETURN(const RunValue stated, operand(1));
       if (stated.shape.size() == 1) return stated_sizes(stated, size);
       MILLRACE_ASSIGN_OR_RETURN(each, read_integer(stated));
-      if (each < 1) return invalid_argument("its split is not a positive number");
+      if (each < 1) return invalid_argument("its split must be at least 1");
     }
     const auto step = static_cast<size_t>(each);
     if (size / step > kMostMembers)
-      return unsupported(fmt::format("{} parts are more than are covered", size / step));
+      return unsupported(fmt::format("a split into {} parts is not supported", size / step));
     for (size_t begin = 0; begin < size; begin += std::min(step, size - begin))
       sizes.push_back(std::min(step, size - begin));
     return sizes;
@@ -186,11 +194,13 @@ class Operation {
       MILLRACE_ASSIGN_OR_RETURN(const RunValue one, take_part(stated, 0, i));
       MILLRACE_ASSIGN_OR_RETURN(const int64_t part, read_integer(one));
       if (part < 0 || static_cast<uint64_t>(part) > left)
-        return invalid_argument(fmt::format("its parts are not those of a dimension of {}", size));
+        return invalid_argument(
+            fmt::format("the sizes of its parts do not fit a dimension of {}", size));
       sizes.push_back(static_cast<size_t>(part));
       left -= sizes.back();
     }
-    if (left != 0) return invalid_argument("its parts do not make up the whole");
+    if (left != 0)
+      return invalid_argument("the sizes of its parts add up to less than the dimension");
     return sizes;
   }
 

@@ -39,7 +39,7 @@ Status StageContext::run(std::span<const RunValue> inputs, std::span<const RunVa
     binding.view = device::View::kCpu;
     return binding;
   };
-  BoundaryConversions conversions;  // between stages: the job did not ask for them
+  BoundaryConversions conversions;  // not reported: conversions between stages are internal
   for (size_t i = 0; i < inputs.size(); ++i)
     MILLRACE_RETURN_IF_ERROR(inputs_[i].boundary.stage_input(bound(inputs[i]), inputs_[i].staging,
                                                              conversions, input_bindings_[i]));

@@ -1,4 +1,4 @@
-// StageContext: what one lane needs to run the program of a plan.
+// StageContext: the context and staging memory with which one lane runs the program of a plan.
 #pragma once
 
 #include <list>
@@ -15,15 +15,15 @@
 
 namespace millrace::runtime {
 
-// Used by one thread at a time.
+// Not thread-safe: belongs to one lane.
 class StageContext {
  public:
   // Requirement: the plan has a program.
   static Result<std::unique_ptr<StageContext>> create(std::shared_ptr<const Plan> plan);
 
   const Plan& plan() const noexcept { return *plan_; }
-  // Runs the program. One value per input and output of the plan, in its order; those of outputs
-  // have memory already.
+  // Runs the program. `inputs` and `outputs` have one value per input and output of the plan, in
+  // its order. The memory of outputs is already allocated.
   Status run(std::span<const RunValue> inputs, std::span<const RunValue> outputs,
              queue::RunControl& control);
 
@@ -43,17 +43,18 @@ class StageContext {
   std::vector<device::Binding> input_bindings_, output_bindings_;
 };
 
-// The contexts of one lane. Bounded like the plans themselves; keeps the plans of its contexts.
+// The contexts of one lane, by plan. It has a bounded capacity with least-recently-used eviction,
+// and keeps the plans of its contexts alive.
 class StageContexts {
  public:
   explicit StageContexts(size_t capacity) noexcept : capacity_(capacity) {}
 
-  // Returns the context of the plan, made on first use. It is valid until the next call.
+  // Returns the context of the plan, created on first use. It is valid until the next call.
   Result<StageContext*> of(const std::shared_ptr<const Plan>& plan);
 
  private:
   const size_t capacity_;
-  std::list<std::unique_ptr<StageContext>> contexts_;  // the last one used first
+  std::list<std::unique_ptr<StageContext>> contexts_;  // the most recently used first
 };
 
 }  // namespace millrace::runtime

@@ -1,3 +1,5 @@
+// Checks and conversions of boundary tensors. The error messages name the tensor as "input" or
+// "output" with its name, and say what was bound and what the model expects.
 #include "runtime/jobs/boundary.h"
 
 #include <fmt/format.h>

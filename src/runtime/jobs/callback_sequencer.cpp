@@ -26,7 +26,7 @@ void CallbackSequencer::release() noexcept {
   --reserved_;
 }
 
-// Lets go of the completed front, whose callbacks are due in the order of submission.
+// Removes the completed jobs at the front. In the order of submission their callbacks are due now.
 void CallbackSequencer::post_ready() {
   while (!pending_.empty() && pending_.front().completed) {
     Pending& front = pending_.front();

@@ -1,9 +1,9 @@
-// CallbackSequencer: hands the callbacks of a session to their strand, in the order of submission
-// or of completion.
+// CallbackSequencer: posts the callbacks of a session to its strand, in the order of submission or
+// of completion.
 //
-// The units of a session finish independently; in submission order a finished job's callback waits
-// here until those of all jobs submitted before it have been handed over. Jobs without a callback
-// take no part. Memory is kept for as many as ever waited, so that in steady state nothing is
+// The units of a session complete jobs independently. In the order of submission, the callback of a
+// completed job waits here until those of all jobs submitted before it have been posted. Jobs
+// without a callback take no part. Memory is kept for reuse, so in steady state nothing is
 // allocated. Thread-safe.
 #pragma once
 
@@ -30,17 +30,17 @@ class CallbackSequencer {
   // `name` is the session's, for the log.
   CallbackSequencer(CallbackOrder order, const std::string& name) : order_(order), strand_(name) {}
 
-  // Makes sure that there is a thread for callbacks; kResourceExhausted when the system refuses
-  // one. To be called before reserve().
+  // Starts the thread for callbacks if there is none; fails as queue::Strand::start. Must be called
+  // before reserve().
   Status start() { return strand_.start(); }
 
-  // Sets memory aside for the callback, so that neither expect() nor its completion can fail.
-  // Throws std::bad_alloc; then nothing has changed.
+  // Reserves memory for the callback, so that neither expect() nor its completion can fail. Throws
+  // std::bad_alloc; then nothing has changed.
   queue::PreparedCall reserve(JobCallback callback);
-  // Takes back a reservation that is not needed.
+  // Cancels a reservation that is not needed.
   void release() noexcept;
-  // Uses a reservation: issues the next ticket, for the callback that reserve() gave.
-  // `issue(ticket)` runs under the sequencer's lock and issues the job's id, so that ids and
+  // Uses a reservation: issues the next ticket, for a callback that reserve() has returned.
+  // `issue(ticket)` is called under the sequencer's lock and issues the job's id, so that ids and
   // tickets have the same order.
   template <class Issue>
   void expect(queue::PreparedCall callback, Issue&& issue) noexcept {
@@ -50,9 +50,10 @@ class CallbackSequencer {
     issue(first_ + pending_.size() - 1);
   }
 
-  // The job with that ticket is complete, which `publish()` makes visible to those who wait for it.
-  // It runs under the sequencer's lock: a thread that has seen one job complete before another
-  // finds their callbacks in that order. Each ticket exactly once.
+  // Completes the job with that ticket: calls `publish()`, which makes the completion visible to
+  // waiting threads, and posts the callbacks that are due. `publish()` is called under the
+  // sequencer's lock, so that callbacks in the order of completion have the order in which the
+  // completions become visible. Must be called exactly once for each ticket.
   template <class Publish>
   void complete(Ticket ticket, SessionJobId id, const Status& status, Publish&& publish) {
     const std::lock_guard lock(mutex_);
@@ -60,9 +61,9 @@ class CallbackSequencer {
     complete_locked(ticket, id, status);
   }
 
-  // Returns when every callback handed over so far has run; see queue::Strand::drain.
+  // Waits until every callback posted so far has run; see queue::Strand::drain.
   void drain() { strand_.drain(); }
-  // Whether the calling thread runs one of its callbacks.
+  // Returns whether the calling thread runs one of these callbacks.
   bool runs_on_this_thread() const noexcept { return strand_.runs_on_this_thread(); }
 
  private:
@@ -79,8 +80,9 @@ class CallbackSequencer {
   queue::Strand strand_;
   std::mutex mutex_;
   Ticket first_ = 1;  // the ticket of pending_.front()
+  // The callbacks from the first job on that is not completed, in the order of their tickets.
   boost::circular_buffer<Pending> pending_{kFirstCapacity};
-  size_t reserved_ = 0;  // callbacks that pending_ has room for besides those in it
+  size_t reserved_ = 0;  // free capacity of pending_ that is reserved
 };
 
 }  // namespace millrace::runtime

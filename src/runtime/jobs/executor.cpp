@@ -1,3 +1,5 @@
+// The executors of the process are shared by program and lanes, in a table of weak pointers. A
+// frame whose tensors need no conversion takes a short path (fits, bind_as_they_are).
 #include "runtime/jobs/executor.h"
 
 #include <fmt/format.h>
@@ -16,7 +18,7 @@ namespace {
 
 using device::Direction;
 
-// The executors of the process.
+// The executors of the process, by program and lanes.
 struct Executors {
   using Key = std::pair<const device::Program*, const queue::Lanes*>;
   std::mutex mutex;
@@ -28,7 +30,7 @@ Executors& executors() {
   return made.get();
 }
 
-// Adds memory and dimensions to the bindings of open tensors.
+// Adds the size of the memory and the dimensions to the bindings of open tensors.
 void add_open(const std::vector<Boundary>& boundaries, std::span<const OpenTensor> open,
               std::vector<device::Binding>& bindings) noexcept {
   for (size_t i = 0; i < boundaries.size(); ++i) {
@@ -44,7 +46,7 @@ Result<std::shared_ptr<Executor>> Executor::of(std::shared_ptr<device::Device> d
                                                std::shared_ptr<const device::Program> program,
                                                std::shared_ptr<queue::Lanes> lanes) {
   if (lanes == nullptr) lanes = std::shared_ptr<queue::Lanes>(device, &device->lanes());
-  // Destroyed after the lock is released, which ~Executor takes too.
+  // These are declared before the lock so that they are destroyed after it: ~Executor locks, too.
   std::unique_ptr<Executor> fresh;
   std::shared_ptr<Executor> made;
   Executors& all = executors();
@@ -69,12 +71,13 @@ Executor::Executor(std::shared_ptr<device::Device> device,
 
 Executor::~Executor() {
   if (is_forked_child()) return;
-  // The program outlives this: its next executor would be out of step with the other ranks.
+  // The program may outlive this executor. Jobs of its next one would not match those of the other
+  // ranks.
   if (first_skipped_.load(std::memory_order_relaxed) != kNoJob) program_->skip_job();
   Executors& all = executors();
   const std::lock_guard lock(all.mutex);
   const auto it = all.known.find({program_.get(), lanes_.get()});
-  // Another executor with the same key may have been made since the last pointer to this one ended.
+  // Another executor with the same key may have been made after the last pointer to this one ended.
   if (it != all.known.end() && it->second.expired()) all.known.erase(it);
 }
 
@@ -106,7 +109,7 @@ Status Executor::check(const JobBindings& bindings) const {
   return check_open(bindings.outputs, bindings.open_outputs, outputs_);
 }
 
-// True if a usual job with one frame fits. False means that a closer look is needed.
+// The fast part of check(), for a job with one frame. False means that only check() can decide.
 bool Executor::fits(const JobBindings& bindings) const noexcept {
   const auto fit = [](std::span<const TensorBinding> side,
                       const std::vector<Boundary>& boundaries) {
@@ -156,7 +159,7 @@ Status Executor::check_in_place(const JobBindings& bindings) const {
 
 Status Executor::prepare(LaneState& state) const {
   if (state.context != nullptr) return {};
-  const CancellationOff whole;  // on a thread of the program, perhaps
+  const CancellationOff whole;  // this may be a thread of the program, which has borrowed the lane
   state.input_staging.resize(inputs_.size());
   state.output_staging.resize(outputs_.size());
   state.inputs.resize(inputs_.size());
@@ -165,7 +168,8 @@ Status Executor::prepare(LaneState& state) const {
   return {};
 }
 
-// For the usual frame, which needs nothing else. False: it does, or the lane is new.
+// Binds the callers' memory if no tensor of the frame needs staging. Returns false if one does, or
+// the lane has no context yet.
 bool Executor::bind_as_they_are(LaneState& state, std::span<const TensorBinding> inputs,
                                 std::span<const TensorBinding> outputs) const noexcept {
   if (state.context == nullptr) return false;
@@ -181,7 +185,7 @@ bool Executor::bind_as_they_are(LaneState& state, std::span<const TensorBinding>
   return bind(inputs_, inputs, state.inputs) && bind(outputs_, outputs, state.outputs);
 }
 
-// Binds every tensor in a view that the program accepts.
+// Binds every tensor in a view that the program accepts, and converts inputs where necessary.
 Status Executor::stage(LaneState& state, std::span<const TensorBinding> inputs,
                        std::span<const TensorBinding> outputs, const OpenTensors* open,
                        BoundaryConversions& conversions) const {
@@ -220,7 +224,7 @@ Status Executor::run_frame(std::span<const TensorBinding> inputs,
 void Executor::skip_job(queue::SequenceId job) noexcept {
   if (!program_->is_of_rank()) return;
   queue::SequenceId first = first_skipped_.load(std::memory_order_relaxed);
-  // Jobs of two units have no order.
+  // Jobs of different units have no order, so all later jobs fail.
   if (first != kNoJob && queue::unit_of(first) != queue::unit_of(job)) program_->skip_job();
   while ((first == kNoJob || job < first) &&
          !first_skipped_.compare_exchange_weak(first, job, std::memory_order_relaxed)) {

@@ -1,8 +1,8 @@
 // Executor: runs frames of one program on one set of lanes.
 //
-// Holds what belongs to (program, lane): the device's context and the staging memory of converted
-// boundary tensors, both made when the lane first needs them. Sessions on the same program and the
-// same lanes share one executor.
+// For each lane it holds the device's context of the program and the staging memory of converted
+// boundary tensors. Both are created when the lane first needs them. Sessions on the same program
+// and the same lanes share one executor. run_frame() may be called by several lanes at a time.
 #pragma once
 
 #include <atomic>
@@ -24,9 +24,9 @@ namespace millrace::runtime {
 
 class Executor {
  public:
-  // The executor of `program`, which must be loaded on `device`, on `lanes`: those of the device
-  // when null. Made on first use, and destroyed with the last pointer to it; it keeps the lanes.
-  // Thread-safe.
+  // Returns the executor of `program`, which must be loaded on `device`, on `lanes`, or on those of
+  // the device if null. It is created on first use and destroyed with the last pointer to it, and
+  // keeps the lanes alive. Fails as Boundary::plan. Thread-safe.
   static Result<std::shared_ptr<Executor>> of(std::shared_ptr<device::Device> device,
                                               std::shared_ptr<const device::Program> program,
                                               std::shared_ptr<queue::Lanes> lanes = nullptr);
@@ -39,48 +39,50 @@ class Executor {
   const device::Program& program() const noexcept { return *program_; }
   const graph::CompiledModel& model() const noexcept { return model_; }
 
-  // Tensors of one frame.
+  // The number of tensors of one frame.
   size_t input_count() const noexcept { return inputs_.size(); }
   size_t output_count() const noexcept { return outputs_.size(); }
 
-  // Whether jobs settle dimensions of any of its tensors.
+  // Returns whether each job determines dimensions of any tensor.
   bool has_open_tensors() const noexcept { return open_; }
 
-  // Whether the bindings fit the model; kInvalidArgument says what does not. Thread-safe.
+  // Checks whether the bindings fit the model; kInvalidArgument with the reason if not.
+  // Thread-safe.
   Status check(const JobBindings& bindings) const;
 
-  // Whether the device takes all of them in place; kInvalidArgument names one that it does not.
+  // Checks whether no tensor has to be converted; kInvalidArgument names one that has to be.
   // Requirement: check() is OK. Thread-safe.
   Status check_in_place(const JobBindings& bindings) const;
 
-  // Runs one frame on the calling thread, which must be the lane that `control` names or have
-  // borrowed it, and adds what it converts to `conversions`. Reports to `control` each piece of
-  // work that begins, and ends with its stop_status() between two operators once a stop is
-  // requested.
+  // Runs one frame on the calling thread, which must be the lane that `control` names, or have
+  // borrowed it. Adds its conversions to `conversions`. Reports each piece of work to `control` as
+  // it begins, and ends with stop_status() before the next operator once a stop is requested.
   // `open` is null unless the model has open tensors.
   Status run_frame(std::span<const TensorBinding> inputs, std::span<const TensorBinding> outputs,
                    const OpenTensors* open, queue::RunControl& control,
                    BoundaryConversions& conversions) noexcept;
 
-  // For the program of a rank: notes a job that was accepted and will not run here, or has not
-  // ended. Jobs accepted before it are not affected. The collectives of later jobs would meet those
-  // of other jobs on the other ranks, so they fail on all ranks (see device::Program::skip_job).
-  // Thread-safe.
+  // For the program of a rank (nothing otherwise): records a job that was accepted but has failed
+  // or will not run on this rank. Jobs accepted before it are not affected. The collectives of
+  // later jobs would be matched with those of other jobs on the other ranks, so later jobs fail on
+  // all ranks (device::Program::skip_job). Thread-safe.
   void skip_job(queue::SequenceId job) noexcept;
-  // To be called before a job runs.
+  // Must be called before a job runs: tells the program if an earlier job was skipped.
   void begin_job(queue::SequenceId job) noexcept {
     const queue::SequenceId skipped = first_skipped_.load(std::memory_order_relaxed);
     if (skipped == kNoJob) [[likely]]
       return;
-    // Jobs of two units have no order.
+    // Jobs of different units have no order, so any of them counts as later.
     if (queue::unit_of(skipped) != queue::unit_of(job) || skipped < job) program_->skip_job();
   }
 
-  // Describes what a job at `position` is doing, in human-readable form. Thread-safe.
+  // Describes what a job at `position` is doing: frame, partition, operator and output.
+  // Thread-safe.
   std::string describe(const queue::RunPosition& position) const;
 
  private:
-  // Touched only by the thread that is the lane; a lane that is given up keeps its own.
+  // The state of one lane. Only the thread that runs as this lane accesses it. A thread that was
+  // given up keeps its lane id, and with it this state, so its replacement uses another one.
   struct LaneState {
     std::unique_ptr<device::Context> context;
     std::vector<memory::Buffer> input_staging, output_staging;

@@ -1,4 +1,5 @@
-// JobMode: what the lanes of a device are for, where a job can use more than one.
+// JobMode: how the jobs of a session share the lanes of a device, since an operator can use several
+// of them (queue/lanes/team.h).
 #pragma once
 
 #include <array>
@@ -11,18 +12,19 @@
 namespace millrace::runtime {
 
 enum class JobMode : uint8_t {
-  kAdaptive,    // a job on its own has all lanes, and each of several has one
-  kLatency,     // the jobs of a session run one after another, each on all lanes
-  kThroughput,  // a job has one lane, whatever the others do
+  kAdaptive,    // a job uses all lanes that are idle: all of them if it is alone
+  kLatency,     // the jobs of a session run one after another, each on all idle lanes
+  kThroughput,  // a job uses one lane, even if others are idle
 };
 
-// In the order of the enumerators.
+// The names, in the order of the enumerators.
 inline constexpr std::array<std::string_view, 3> kJobModeNames = {"adaptive", "latency",
                                                                   "throughput"};
 
-// `own`, which the program asks for, or else what the environment variable MILLRACE_JOB_MODE says:
-// one of the names, in any case; kAdaptive where it is empty or not set. kInvalidArgument names the
-// variable and what it takes. Thread-safe, unless the environment is being changed.
+// Returns `own` if the program sets it, otherwise the value of the environment variable
+// MILLRACE_JOB_MODE, which is one of the names, in upper or lower case; kAdaptive if that is empty
+// or not set. kInvalidArgument for any other value. Thread-safe, as long as no thread changes the
+// environment.
 Result<JobMode> job_mode_in_force(std::optional<JobMode> own = {});
 
 }  // namespace millrace::runtime

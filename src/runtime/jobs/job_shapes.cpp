@@ -8,7 +8,7 @@ void JobShapes::copy(const JobBindings& bindings) {
   const size_t count = bindings.open_inputs.size() + bindings.open_outputs.size();
   open_.reserve(count);
   wanted_.reserve(bindings.open_outputs.size());
-  shapes_.assign(count, {});  // before their addresses are taken
+  shapes_.assign(count, {});  // to the final size, before addresses are taken
   TensorShape* shape = shapes_.data();
   for (const OpenTensor& input : bindings.open_inputs) {
     if (input.shape != nullptr) *shape = *input.shape;

@@ -1,9 +1,9 @@
-// JobShapes: the dimensions of one job's open tensors, which belong to its task: a run that was
-// given up may write them at any time, when the caller's memory may be gone. Empty, and without
-// cost, for jobs of models whose shapes are static.
+// JobShapes: the task's copy of the dimensions of a job's open tensors. A job writes to this copy,
+// since a run that was given up may write at any time, when the caller's memory may be gone. Empty,
+// and almost without cost, for models with static shapes.
 //
-// Threads as for queue::Task: one fills it, one runs, one completes; the last two may be at the
-// same time.
+// Threads are as for queue::Task: one fills it, one runs the job and one completes it; the last two
+// may be concurrent.
 #pragma once
 
 #include <atomic>
@@ -15,21 +15,22 @@ namespace millrace::runtime {
 
 class JobShapes {
  public:
-  // Copies the dimensions of inputs, and remembers where those of outputs are wanted. Throws
-  // std::bad_alloc; allocates only where no job before had as many open tensors.
-  // Requirement: empty.
+  // Copies the dimensions of inputs, and stores where those of outputs will be written. Throws
+  // std::bad_alloc; allocates only if no earlier job had as many open tensors. Requirement: it is
+  // empty.
   void fill(const JobBindings& bindings) {
     if (bindings.open_inputs.size() + bindings.open_outputs.size() != 0) [[unlikely]]
       copy(bindings);
   }
-  // Makes the job read and write the dimensions in here.
+  // Makes the bindings refer to this copy.
   void bind(JobBindings& bindings) const noexcept;
-  // The job runs no longer: what it stated can be reported.
+  // Called when the run has ended: from now on report() may read the dimensions that it has
+  // written.
   void mark_stated() noexcept {
     if (!empty()) [[unlikely]]
       stated_.store(true, std::memory_order_release);
   }
-  // Writes the dimensions of outputs where they are wanted, if the run has come to its end.
+  // Writes the dimensions of outputs to the caller's memory, if the run has ended.
   void report() const noexcept {
     if (!empty()) [[unlikely]]
       write();
@@ -47,8 +48,8 @@ class JobShapes {
 
   std::vector<OpenTensor> open_;      // the inputs, then the outputs, with shapes in `shapes_`
   std::vector<TensorShape> shapes_;   // shapes of the same tensors
-  std::vector<TensorShape*> wanted_;  // by output; null where the caller does not want it
-  std::atomic<bool> stated_{false};   // pairs with report()
+  std::vector<TensorShape*> wanted_;  // by output; null if the caller does not want the shape
+  std::atomic<bool> stated_{false};   // set by mark_stated(), read by report()
 };
 
 }  // namespace millrace::runtime

@@ -13,7 +13,7 @@ namespace {
 
 using Boundaries = std::vector<graph::Boundary>;
 
-// Calls visit(binding, its boundary, bytes) where the device has a copy of its own.
+// Calls visit(binding, boundary, bytes) for each tensor of which the device has its own copy.
 template <class Visit>
 void for_each_apart(std::span<const TensorBinding> bindings, const Boundaries& boundaries,
                     Visit&& visit) {
@@ -24,7 +24,7 @@ void for_each_apart(std::span<const TensorBinding> bindings, const Boundaries& b
   }
 }
 
-constexpr const char* kNoMemory = "no memory for the sync of a job's tensors";
+constexpr const char* kNoMemory = "no memory to sync the tensors of a job";
 
 }  // namespace
 

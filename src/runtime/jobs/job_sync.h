@@ -1,6 +1,6 @@
-// JobSync: keeps the host's memory and the device's own copy of it in step around a job, for the
-// tensors whose memory has such a copy (strict sync, memory/device_side.h). The job then works on
-// the device's copy alone. Immutable, and so thread-safe.
+// JobSync: copies tensors between the host's memory and the device's own copy of it before and
+// after a job. It concerns tensors whose memory has such a copy (strict sync,
+// memory/device_side.h), on which the job then works. Immutable, and so thread-safe.
 #pragma once
 
 #include <span>
@@ -15,19 +15,20 @@ namespace millrace::runtime {
 
 class JobSync {
  public:
-  // Both ways, for every job.
+  // Copies in both directions.
   JobSync() = default;
-  // A way that is not synced is left to the caller, and what that misses is reported in the name of
-  // `user`.
+  // Copies inputs to the device and outputs to the host only as stated. The rest is left to the
+  // caller; a missing sync is reported with the name `user`.
   JobSync(bool inputs, bool outputs, std::string user)
       : inputs_(inputs), outputs_(outputs), user_(std::move(user)) {}
 
-  // Whether the device has a copy of its own of any of the tensors.
+  // Returns whether the device has its own copy of any of the tensors.
   static bool concerns(const JobBindings& bindings) noexcept;
 
-  // Before the first frame: brings the inputs to the device.
+  // Call before the first frame: copies the inputs to the device. kOutOfMemory.
   Status begin(const graph::CompiledModel& model, const JobBindings& bindings) const noexcept;
-  // After the last frame of a job that succeeded: brings the outputs to the host.
+  // Call after the last frame of a job that succeeded: copies the outputs to the host.
+  // kOutOfMemory.
   Status end(const graph::CompiledModel& model,
              std::span<const TensorBinding> outputs) const noexcept;
 

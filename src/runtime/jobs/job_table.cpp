@@ -1,3 +1,5 @@
+// The states of a job are guarded by one mutex. A waiting thread first spins on the job's `done`
+// without the mutex; counted as a waiter, it keeps the entry from being reused.
 #include "runtime/jobs/job_table.h"
 
 #include <utility>
@@ -9,8 +11,8 @@
 namespace millrace::runtime {
 namespace {
 
-// Made once, so that polling allocates nothing; never destroyed, since threads may wait while the
-// process exits.
+// Created once, so that polling allocates nothing, and never destroyed, since threads may wait
+// while the process exits.
 const Status& unknown_job() {
   static const Status* const made = new Status(
       StatusCode::kInvalidJobId, "no such job: never issued, already collected, or too old");
@@ -68,7 +70,7 @@ void JobTable::log_dropped() {
 bool JobTable::publish(Job* job, const queue::Completion& completion) {
   const std::lock_guard lock(mutex_);
   job->completion = completion;
-  // Release pairs with the acquire of a spinning waiter; all others look under the lock.
+  // Release pairs with the acquire of a spinning waiter; all other threads read it under the lock.
   job->done.store(true, std::memory_order_release);
   if (job->waiters != 0) {
     job->finished.notify_all();
@@ -97,14 +99,14 @@ Status JobTable::wait(SessionJobId id, std::chrono::nanoseconds timeout) {
   return collect(job);
 }
 
-// Returns the status of a wait that ends before the job. The lock is held.
+// Returns the status of a wait that ends before the job. Requirement: mutex_ is held.
 Status JobTable::still_pending(const Job* job) {
   emit(HookPoint::kWaited, job->completion.sequence, static_cast<uint64_t>(StatusCode::kPending));
   return pending_job();
 }
 
-// Returns whether the job is done. Requirement: this thread counts as one of its waiters, which
-// keeps the entry; it no longer does afterwards.
+// Waits for the job, spinning first; returns whether it is done. Requirement: this thread is
+// counted in job->waiters, which keeps the entry. It is no longer counted afterwards.
 bool JobTable::await(std::unique_lock<std::mutex>& lock, Job* job,
                      std::chrono::nanoseconds timeout) {
   const auto deadline = std::chrono::steady_clock::now() + timeout;
@@ -120,7 +122,8 @@ bool JobTable::await(std::unique_lock<std::mutex>& lock, Job* job,
   return job->done.load(std::memory_order_relaxed);
 }
 
-// Requirement: the job is done and not in the list of uncollected results.
+// Returns the job's result if no other waiter has collected it, and recycles the entry after the
+// last waiter. Requirement: the job is done and not in the list of uncollected results.
 Status JobTable::collect(Job* job) {
   Status status = unknown_job();
   if (!job->collected) {
@@ -138,7 +141,7 @@ Job* JobTable::find(SessionJobId id) noexcept {
   return found == by_id_.end() ? nullptr : &*found;
 }
 
-// Makes sure that one more job keeps the buckets short.
+// Doubles the number of buckets if another job would exceed one job per bucket on average.
 void JobTable::make_room() {
   if (by_id_.size() < bucket_count_) return;
   const size_t count = bucket_count_ * 2;

@@ -5,8 +5,9 @@
 //
 // Completed results that no thread collects are kept up to a limit; beyond it the oldest is
 // dropped, and a line is logged the first time.
-// Entries are made as needed and reused, so that a session in steady state allocates nothing here:
-// the containers link the entries themselves (Boost.Intrusive). Thread-safe.
+//
+// Entries are created as needed and reused, and the containers link the entries themselves
+// (Boost.Intrusive), so in steady state nothing is allocated. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -28,7 +29,8 @@
 
 namespace millrace::runtime {
 
-// One job. Its owner is the table; the task that runs it keeps a pointer until it completes it.
+// One job. The table owns it; the task that runs the job keeps a pointer until it completes the
+// job.
 struct Job {
   SessionJobId id = 0;
   CallbackSequencer::Ticket ticket = CallbackSequencer::kNoTicket;
@@ -47,7 +49,8 @@ struct Job {
   boost::intrusive::slist_member_hook<Link> unused;
 };
 
-// Stands for every longer time, which the clock may be unable to express.
+// The longest timeout. Longer ones are reduced to it, since the clock may be unable to express
+// them.
 inline constexpr std::chrono::hours kLongestWait{24 * 365};
 
 class JobTable {
@@ -56,27 +59,27 @@ class JobTable {
 
   explicit JobTable(size_t max_uncollected = kMaxUncollected, SessionJobId first_id = 1);
 
-  // Sets an entry aside, so that issuing a job cannot fail. Throws std::bad_alloc; then nothing has
+  // Reserves an entry, so that issuing a job cannot fail. Throws std::bad_alloc; then nothing has
   // changed.
   Job* reserve();
-  // Takes back a reserved entry that is not needed.
+  // Returns a reserved entry that is not needed.
   void release(Job* reserved) noexcept;
-  // Makes a job of a reserved entry. It is pending under the next id: one more than the last, from
-  // the largest on to 1, leaving out ids still in the table.
+  // Makes a pending job of a reserved entry, with the next id. Ids wrap around from the largest to
+  // 1; ids that are still in the table are skipped.
   void issue(Job* reserved,
              CallbackSequencer::Ticket ticket = CallbackSequencer::kNoTicket) noexcept;
 
-  // Says which request of a unit the job is, if it is not collected yet: for observers of a wait
-  // that ends too early, for which publish() comes too late.
+  // Stores the sequence id of the job's request, unless the job is already collected. Observers get
+  // it when a wait ends before the job; otherwise publish() stores it.
   void note_sequence(SessionJobId id, queue::SequenceId sequence);
 
   // Publishes the job's final status and wakes its waiters. The pointer is invalid afterwards.
-  // Returns whether that has dropped a result, for the first time: then log_dropped() is to be
-  // called, with no lock held.
+  // Returns whether that has dropped a result for the first time: then the caller must call
+  // log_dropped(), without holding a lock.
   bool publish(Job* job, const queue::Completion& completion);
   static void log_dropped();
 
-  // See Session::wait. At most kLongestWait.
+  // See Session::wait. Requirement: `timeout` is at most kLongestWait.
   Status wait(SessionJobId id, std::chrono::nanoseconds timeout);
 
  private:
@@ -84,7 +87,7 @@ class JobTable {
     using type = SessionJobId;
     type operator()(const Job& job) const noexcept { return job.id; }
   };
-  // Ids are issued in ascending order, so their low bits spread them evenly.
+  // Ids are issued in ascending order, so their low bits distribute them evenly.
   struct IdentityHash {
     size_t operator()(SessionJobId id) const noexcept { return id; }
   };
@@ -107,16 +110,16 @@ class JobTable {
   bool await(std::unique_lock<std::mutex>& lock, Job* job, std::chrono::nanoseconds timeout);
 
   const size_t max_uncollected_;
-  // Long enough for a short job to finish, short against the wake-up of a sleeping thread, which
-  // takes tens of microseconds on virtual machines.
+  // How long a wait spins. A short job finishes in that time, and waking a sleeping thread takes
+  // longer (tens of microseconds on virtual machines).
   queue::AdaptiveSpin spin_{std::chrono::microseconds(20)};
   std::mutex mutex_;
   SessionJobId next_id_;
   std::deque<Job> storage_;  // stable addresses
   size_t bucket_count_ = kFirstBuckets;
-  Buckets buckets_;    // outlive by_id_, which is in them
-  ById by_id_;         // pending, or not collected
-  ByAge uncollected_;  // completed and not waited for, oldest first
+  Buckets buckets_;    // used by by_id_, so they must outlive it
+  ById by_id_;         // jobs that are pending, or not yet collected
+  ByAge uncollected_;  // jobs that have completed without a waiter, oldest first
   Unused unused_;      // entries of storage_ that are free for reuse
   bool any_dropped_ = false;
 };

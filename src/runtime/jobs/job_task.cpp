@@ -30,7 +30,8 @@ void JobTask::fill_taking(std::shared_ptr<Executor> executor, const JobBindings&
   refer_to_own(bindings);
 }
 
-// Everything but the tensors, for which there is room then; false when there is no memory.
+// Sets all members except the tensors, for which it reserves memory; returns false if there is not
+// enough memory.
 bool JobTask::own(std::shared_ptr<Executor> executor, const JobBindings& bindings,
                   Job* job) noexcept {
   owned_executor_ = std::move(executor);
@@ -76,9 +77,10 @@ Status JobTask::run_bound(queue::RunControl& control, BoundaryConversions& conve
   return run_job(*executor_, bindings, sync_, control, conversions);
 }
 
-// The first that is known of the end of the job: its callback may have to wait.
+// This is the first call after the end of the job, so the end is measured here: the callback may
+// run much later.
 void JobTask::write_status(const queue::Completion& completion) noexcept {
-  if (!completion.status.ok()) [[unlikely]]  // it may never have been run
+  if (!completion.status.ok()) [[unlikely]]  // the job may never have run
     executor_->skip_job(completion.sequence);
   if (times_ != nullptr) [[unlikely]]
     times_->mark_end();

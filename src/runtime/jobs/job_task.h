@@ -1,5 +1,5 @@
-// JobTask: the storage and the work of one job, kept in a cell of a unit and reused. Nothing in it
-// belongs to one program: every job brings its executor along.
+// JobTask: the task of a job (queue::Task), which holds its bindings and runs it. A unit reuses its
+// tasks from job to job. They are not tied to a program: every job brings its executor.
 #pragma once
 
 #include <atomic>
@@ -25,9 +25,9 @@ struct Job;
 
 class JobTask final : public queue::Task {
  public:
-  // Notified when a job has completed: after its sequence was published, so its place is free, and
-  // before the threads that wait for it are notified. `job` is the one that was passed to fill().
-  // The listener must outlive the unit of the task.
+  // Is notified when a job has completed: after its sequence was published, so its place is free,
+  // and before waiting threads are notified. `job` is the one that was passed to fill(). The
+  // listener must outlive the unit of the task.
   class Listener {
    public:
     virtual void on_job_completed(Job* job, const queue::Completion& completion) noexcept = 0;
@@ -38,24 +38,25 @@ class JobTask final : public queue::Task {
     ~Listener() = default;
   };
 
-  // Reserves memory for the bindings of so many tensors; jobs with more make more, once. A profile,
-  // if there is one, is of the program of all its jobs.
+  // Reserves memory for the bindings of `tensors` tensors; it grows for jobs with more. With a
+  // profile, all jobs must be of that profile's program.
   explicit JobTask(size_t tensors, Listener* listener = nullptr, JobSync sync = {},
                    std::shared_ptr<Profile> profile = {}, JobMode mode = JobMode::kAdaptive);
 
-  // Copies the bindings. Requirement: they fit the executor's model (Executor::check). `job` is for
-  // the listener. When memory runs out the job fails, not the call, since a place that is taken
-  // cannot be given back.
+  // Copies the bindings. Requirement: they fit the executor's model (Executor::check). `job` is
+  // passed to the listener. If memory runs out, the job will fail instead of this call, since its
+  // place in the unit is already claimed.
   void fill(std::shared_ptr<Executor> executor, const JobBindings& bindings,
             Job* job = nullptr) noexcept;
-  // The same, but takes the bindings over: `bindings` refers to `tensors`, inputs and then outputs.
-  // Moves the bindings, so no reference count of an owner of their memory changes.
+  // Like fill(), but moves the bindings, so the reference counts of the owners of their memory do
+  // not change. Requirement: the spans in `bindings` refer to `tensors`, which holds the inputs and
+  // then the outputs.
   void fill_taking(std::shared_ptr<Executor> executor, const JobBindings& bindings,
                    std::span<TensorBinding> tensors) noexcept;
 
-  // The same for a request that runs during the call that fills it (queue::Unit::execute): refers
-  // to the executor and to the bindings, which the caller keeps until that returns, and counts
-  // nothing.
+  // Like fill(), for a request that the calling thread runs itself (queue::Unit::execute). It only
+  // refers to the executor and the bindings, without counting references: the caller keeps them
+  // until execute() returns.
   void lend(Executor& executor, const JobBindings& bindings) noexcept {
     executor_ = &executor;
     if (!prepare(bindings, nullptr)) return;
@@ -64,7 +65,7 @@ class JobTask final : public queue::Task {
     frames_ = bindings.frames;
   }
 
-  // Frame after frame, until one fails or the job is asked to stop.
+  // Runs the frames in order, until one fails or a stop is requested.
   Status run(queue::RunControl& control) noexcept override;
   void write_status(const queue::Completion& completion) noexcept override;
   void on_published(const queue::Completion& completion) noexcept override;
@@ -72,7 +73,7 @@ class JobTask final : public queue::Task {
   std::string describe(const queue::RunPosition& position) const override;
 
  private:
-  // Everything but executor and tensors; false when there is no memory for it.
+  // Sets all members except executor and tensors; returns false if there is not enough memory.
   bool prepare(const JobBindings& bindings, Job* job) noexcept {
     job_ = job;
     if (bindings.times != nullptr) [[unlikely]]
@@ -100,15 +101,15 @@ class JobTask final : public queue::Task {
   Job* job_ = nullptr;
   // Null unless the caller wants them. Owned for the same reason as the executor.
   std::shared_ptr<JobTimes> times_;
-  // Null unless the caller wants them; written at the completion only.
+  // The caller's memory for them, written at the completion only; may be null.
   BoundaryConversions* conversions_ = nullptr;
   // Conversions of this job. Atomic, since a run that was given up may end at any time.
   std::atomic<uint64_t> converted_tensors_{0}, converted_bytes_{0};
   Executor* executor_ = nullptr;
-  uint32_t frames_ = 0;  // 0 when there was no memory for the bindings
+  uint32_t frames_ = 0;  // 0 if there was no memory for the bindings
   std::span<const TensorBinding> inputs_, outputs_;
-  // The objects that the three above refer to, unless the caller lends them: owned, because a run
-  // that hangs outlives the session.
+  // The objects that executor_, inputs_ and outputs_ refer to, unless the caller lends them. The
+  // task owns them because a run that hangs may outlive the session.
   std::shared_ptr<Executor> owned_executor_;
   std::vector<TensorBinding> tensors_;  // the inputs, then the outputs
   JobShapes shapes_;

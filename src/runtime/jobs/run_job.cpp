@@ -27,7 +27,7 @@ Status run_frames(Executor& executor, const JobBindings& bindings, queue::RunCon
 
 using Boundaries = std::vector<graph::Boundary>;
 
-// Ends the access to all tensors; the status names the first one that fails.
+// Ends the access to all tensors; the status is that of the first failure, and names its tensor.
 Status end_access(std::span<const TensorBinding> tensors, const Boundaries& boundaries,
                   memory::Access access) noexcept {
   Status first_failure;
@@ -41,7 +41,7 @@ Status end_access(std::span<const TensorBinding> tensors, const Boundaries& boun
   return first_failure;
 }
 
-// Begins the access to all tensors or, when one fails, to none; the status names that one.
+// Begins the access to all tensors. If one fails, ends the others again; the status names it.
 Status begin_access(std::span<const TensorBinding> tensors, const Boundaries& boundaries,
                     memory::Access access) noexcept {
   for (size_t i = 0; i < tensors.size(); ++i) {
@@ -55,7 +55,7 @@ Status begin_access(std::span<const TensorBinding> tensors, const Boundaries& bo
   return {};
 }
 
-// Calls work() within the access of the processor to the tensors.
+// Calls work() between the beginning and the end of the processor's access to the tensors.
 template <class Work>
 Status with_access(std::span<const TensorBinding> tensors, const Boundaries& boundaries,
                    memory::Access access, Work&& work) noexcept {
@@ -65,7 +65,7 @@ Status with_access(std::span<const TensorBinding> tensors, const Boundaries& bou
   return status.ok() ? ended : status;
 }
 
-// Whether nothing is to be done before and after the frames.
+// Returns whether the tensors need nothing before or after the frames.
 bool is_plain(std::span<const TensorBinding> tensors) noexcept {
   return std::ranges::none_of(tensors, [](const TensorBinding& tensor) {
     return tensor.access || tensor.device_side != nullptr;

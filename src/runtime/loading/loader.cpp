@@ -1,3 +1,6 @@
+// Loading needs more stack than the calling thread may have (with_stack), and runs in the default
+// floating-point environment. The checksums of the constants are compared meanwhile
+// (verification.h); a mismatch takes precedence over other errors, which may follow from it.
 #include "runtime/loading/loader.h"
 
 #include <fmt/format.h>
@@ -23,7 +26,7 @@ namespace millrace::runtime {
 
 namespace {
 
-// With the path in front, for what has one.
+// Adds the path to the status, unless the archive is in memory and has none.
 Status named(const Status& status, const std::string& path) {
   return path.empty() ? status : status.with_context(path);
 }
@@ -49,7 +52,7 @@ Result<OpenedModel> read_model(const std::string& path) {
   return decode(archive);
 }
 
-// For a face whose API knows static shapes only.
+// Converts the model for a face whose API supports static shapes only.
 Result<std::shared_ptr<const graph::CompiledModel>> as_static(
     std::shared_ptr<const graph::CompiledModel> model, const std::string& path) {
   Result<std::shared_ptr<const graph::CompiledModel>> made = static_model(std::move(model));
@@ -67,8 +70,8 @@ Result<OpenedModel> copy_model(std::span<const std::byte> bytes) {
   return decode(archive);
 }
 
-// Loads the model with `load`. Damage of its constants is reported before any other failure, which
-// may follow from it.
+// Loads the model with `load`, then waits for the verification of its constants. Corrupt constants
+// are reported instead of any other failure, which may follow from them.
 template <class Load>
 std::invoke_result_t<Load> verified(const OpenedModel& opened, const Load& load) {
   std::invoke_result_t<Load> loaded = load();

@@ -1,5 +1,6 @@
-// From a path to a program on a device. The caller's floating-point environment has no effect and
-// stays as it is.
+// load_program(): opens an archive, verifies it and loads it on a device. The caller's
+// floating-point environment has no effect and is not changed. Thread-safe, as long as no thread
+// changes the environment variables.
 #pragma once
 
 #include <cstddef>
@@ -19,14 +20,16 @@ struct LoadedProgram {
 };
 
 // Opens the archive at `path` (a .rai file, or a directory with vaiml_par_0) and loads it on
-// `device`, or on the device that device::open_device_of_program gives for the name. The model may
-// take `memory_limit` bytes (load_within), where 0 leaves it to MILLRACE_MEMORY_LIMIT.
+// `device`. The model may need at most `memory_limit` bytes (load_within); with 0 only
+// MILLRACE_MEMORY_LIMIT limits it.
 Result<std::shared_ptr<const device::Program>> load_program(const std::string& path,
                                                             device::Device& device,
                                                             uint64_t memory_limit = 0);
-// The same for the vendors' APIs, which know static shapes and some types only (static_model.h,
-// vendor_boundary.h), from an archive in memory (the file form), which is copied, or from a path.
-// With a communicator, the program is that of one of its ranks (device::Device::load_for_rank).
+// Load a model for the vendors' APIs, which support static shapes and some types only
+// (static_model.h, vendor_boundary.h). The first takes an archive in memory (in the file form),
+// which is copied; with a communicator, the program is that of one of its ranks
+// (device::Device::load_for_rank). The second takes a path, and opens the device that
+// device::open_device_of_program returns for the name.
 Result<std::shared_ptr<const device::Program>> load_program(
     std::span<const std::byte> archive, device::Device& device,
     std::shared_ptr<ranks::Communicator> communicator = nullptr);

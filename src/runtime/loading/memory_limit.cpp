@@ -16,7 +16,7 @@ namespace {
 
 constexpr uint64_t kTooMuch = UINT64_MAX;
 
-// Sizes come from files, so their sum may be beyond 64 bits.
+// Saturating arithmetic, since sizes come from untrusted files and may overflow 64 bits.
 uint64_t sum(uint64_t a, uint64_t b) {
   uint64_t result = 0;
   return __builtin_add_overflow(a, b, &result) ? kTooMuch : result;
@@ -28,15 +28,15 @@ uint64_t product(uint64_t a, uint64_t b) {
 
 // The bytes of the inputs and outputs of one frame.
 struct BoundaryBytes {
-  uint64_t bound = 0;   // in the larger view
-  uint64_t staged = 0;  // in the other view, for a lane that converts
+  uint64_t bound = 0;   // memory of the caller, in the larger view
+  uint64_t staged = 0;  // staging memory of a lane that converts, in the smaller view
 };
 
 BoundaryBytes boundary_bytes(const graph::CompiledModel& model) {
   BoundaryBytes bytes;
   for (const auto* side : {&model.inputs, &model.outputs}) {
     for (const graph::Boundary& boundary : *side) {
-      if (boundary.open) continue;  // as much as a job brings
+      if (boundary.open) continue;  // its size is known only from a job
       const uint64_t cpu = boundary.cpu.bytes();
       const uint64_t hw = boundary.hw ? boundary.hw->bytes() : 0;
       bytes.bound = sum(bytes.bound, std::max(cpu, hw));
@@ -81,8 +81,8 @@ Result<std::shared_ptr<const device::Program>> load(
   if (model->network == nullptr)
     return device.load_for_rank(std::move(model), std::move(communicator));
   return unsupported(
-      "the shapes of the model are open, or follow from elements: the ranks of a communicator run "
-      "models of static shapes only");
+      "the model has dynamic shapes (open dimensions, or shapes that follow from elements): the "
+      "ranks of a communicator run models with static shapes only");
 }
 
 }  // namespace
@@ -107,7 +107,8 @@ Result<std::shared_ptr<const device::Program>> load_within(
   MILLRACE_RETURN_IF_ERROR(check(bytes, declared, *model, lanes));
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const device::Program> program,
                             load(device, model, std::move(communicator)));
-  // The device's own plan, from the sizes that its kernels need. No lane has an arena yet.
+  // Now the sizes of the device's own plan are known, from what its kernels need. No lane has
+  // allocated an arena yet.
   const device::ProgramInfo info = program->info();
   const Need planned = {.weights = info.weight_bytes, .arena = info.context_bytes};
   MILLRACE_RETURN_IF_ERROR(check(bytes, planned, *model, lanes));

@@ -1,6 +1,6 @@
-// How much memory a model may take: what it declares is compared with a limit before a device
-// prepares it, and what the device's own plan says before any job has memory. Thread-safe, as long
-// as no thread changes the environment.
+// Limits the memory of a model. The sizes that the archive declares are compared with the limit
+// before a device prepares the model; the sizes of the device's own plan are compared afterwards,
+// before any job allocates memory. Thread-safe, as long as no thread changes the environment.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,16 @@
 
 namespace millrace::runtime {
 
-// `limit`, or MILLRACE_MEMORY_LIMIT where that is less; in bytes, 0 stands for none.
-// kInvalidArgument names the variable when it makes no sense.
+// Returns the smaller of `limit` and the environment variable MILLRACE_MEMORY_LIMIT, in bytes; 0
+// means no limit. kInvalidArgument, naming the variable, if it cannot be parsed.
 Result<uint64_t> memory_limit(uint64_t limit);
 
-// device.load(), or device.load_for_rank() where there is a communicator, for a model that may take
-// so many bytes, 0 for any number: its weights, an arena and converted boundary tensors for each
-// lane, and the boundary tensors of one job. A model that has a network is loaded by
-// load_dynamic(); what its stages take besides is not counted. kUnsupported for such a model with a
-// communicator; kOutOfMemory says what it needs; otherwise as device.load() and memory_limit().
+// Loads a model that may need at most `limit` bytes (0: no limit), and no more than
+// MILLRACE_MEMORY_LIMIT: its weights, an arena and converted boundary tensors for each lane, and
+// the boundary tensors of one job. Uses device.load(), or device.load_for_rank() with a
+// communicator. A model that carries a network is loaded by load_dynamic(); the memory of its
+// stages is not counted. kUnsupported for such a model with a communicator; kOutOfMemory, with the
+// sizes, if the limit is exceeded; otherwise as device.load() and memory_limit().
 Result<std::shared_ptr<const device::Program>> load_within(
     uint64_t limit, device::Device& device, std::shared_ptr<const graph::CompiledModel> model,
     std::shared_ptr<ranks::Communicator> communicator = nullptr);

@@ -1,3 +1,5 @@
+// The recorder observes the progress of a job (RunControl): whenever a piece of work begins, the
+// time since the last change is added to the share that was current.
 #include "runtime/loading/profile.h"
 
 #include <algorithm>
@@ -17,7 +19,7 @@ void TimeShare::add(const TimeShare& more) noexcept {
   total_ns += more.total_ns;
 }
 
-// Records the times of one job. Only the thread that runs the job touches it.
+// Records the times of one job. Only the thread that runs the job uses it.
 class Profile::Recorder final : public queue::ProgressObserver {
  public:
   explicit Recorder(size_t steps) { job_.steps.resize(steps); }
@@ -42,7 +44,7 @@ class Profile::Recorder final : public queue::ProgressObserver {
 
   void end() noexcept { account(); }
 
-  // Adds the job that has ended to `totals`, and is ready for the next.
+  // Adds the times of the job that has ended to `totals`, and resets them for the next job.
   void hand_over(ProfileTotals& totals) noexcept {
     ++totals.jobs;
     totals.frames += std::exchange(job_.frames, 0);
@@ -68,7 +70,7 @@ class Profile::Recorder final : public queue::ProgressObserver {
 
   ProfileTotals job_;
   std::optional<uint16_t> frame_;
-  TimeShare* running_ = nullptr;  // receives the time since since_ns_
+  TimeShare* running_ = nullptr;  // the current share, for the time from since_ns_ on
   int64_t since_ns_ = 0;
   int64_t begun_ns_ = 0;
 };
@@ -92,7 +94,7 @@ std::unique_ptr<Profile::Recorder> Profile::take_recorder() noexcept {
     return recorder;
   }
   try {
-    idle_.reserve(recorders_ + 1);  // so that there is room when it comes back
+    idle_.reserve(recorders_ + 1);  // so that give_back() need not allocate
     auto recorder = std::make_unique<Recorder>(totals_.steps.size());
     ++recorders_;
     return recorder;

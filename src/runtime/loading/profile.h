@@ -1,8 +1,11 @@
-// Profile: where the time of the jobs of one program goes, operator by operator.
+// Profile: measures the time of each operator in the jobs of one program.
 //
 // Every moment of a job, from its start on a lane to its end, belongs to one share: to the operator
-// that has begun last, to the inputs (from the begin of a frame to its first operator) or to the
-// outputs (from the end of its last operator). So the shares add up to the time of the jobs.
+// that has begun last, to the inputs (from the beginning of a frame to its first operator), or to
+// the outputs (from the end of its last operator). So the shares add up to the time of the jobs.
+//
+// Thread-safe: each running job records into a Recorder of its own, which is added to the totals
+// when the job ends.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +23,7 @@ namespace millrace::runtime {
 struct TimeShare {
   uint64_t calls = 0;
   int64_t total_ns = 0;
-  int64_t min_ns = 0;  // least time of one call; 0 while there is none
+  int64_t min_ns = 0;  // shortest call; 0 if there is none
   int64_t max_ns = 0;
 
   void add(const TimeShare& more) noexcept;
@@ -31,7 +34,7 @@ struct ProfileTotals {
   uint64_t frames = 0;
   int64_t execute_ns = 0;
   TimeShare inputs, outputs;
-  std::vector<TimeShare> steps;  // as ProgramInfo::steps
+  std::vector<TimeShare> steps;  // in the order of ProgramInfo::steps
 };
 
 class Profile {
@@ -41,11 +44,11 @@ class Profile {
   Profile(const Profile&) = delete;
   Profile& operator=(const Profile&) = delete;
 
-  // The sums over all jobs that have ended, with or without success. Thread-safe.
+  // Returns the sums over all jobs that have ended, successfully or not.
   ProfileTotals totals() const;
 
-  // The time of one job, from here to the end of the block, on the thread that runs it. A job for
-  // which there is no memory left is not recorded.
+  // Measures one job from the constructor to the destructor, on the thread that runs it. If there
+  // is no memory for a Recorder, the job is not recorded.
   class Recorder;
   class Run {
    public:
@@ -66,7 +69,7 @@ class Profile {
 
   mutable std::mutex mutex_;
   ProfileTotals totals_;
-  // As many as jobs have run at once; none is made anew for a job.
+  // Unused recorders. They are reused, so there are as many as jobs have run at the same time.
   std::vector<std::unique_ptr<Recorder>> idle_;
   size_t recorders_ = 0;
 };

@@ -1,5 +1,4 @@
-// ProgramCache: programs by the content of their archives, so that the same bytes are loaded once.
-// Thread-safe.
+// ProgramCache: shares programs that were loaded from archives with the same content. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -15,13 +14,14 @@
 
 namespace millrace::runtime {
 
-// For one device, which outlives it.
+// The cache of one device, which must outlive it.
 class ProgramCache {
  public:
   explicit ProgramCache(device::Device& device) noexcept : device_(device) {}
 
-  // The program of an archive in memory: one that still exists, or else what load_program() loads.
-  // The cache does not keep a program alive. A second thread waits while one loads.
+  // Returns the program of an archive in memory: the one that was loaded before, if it still
+  // exists; otherwise it is loaded by load_program(). The cache does not keep programs alive. Only
+  // one thread loads at a time; others wait.
   Result<std::shared_ptr<const device::Program>> load(std::span<const std::byte> archive);
 
  private:

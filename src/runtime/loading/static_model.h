@@ -1,4 +1,5 @@
-// Models as the faces take them whose APIs know static shapes only. Thread-safe.
+// static_model(): fixes the shapes of a model, for faces whose APIs support static shapes only.
+// Thread-safe, as long as no thread changes the environment.
 #pragma once
 
 #include <memory>
@@ -8,10 +9,10 @@
 
 namespace millrace::runtime {
 
-// The model itself where its shapes are static. One that jobs settle is lowered with the shapes of
-// a profile: the one that the variable MILLRACE_PROFILE names, or the first. kUnsupported, with the
-// reason and what to do, where the model has none; kInvalidArgument where it has none of that name;
-// otherwise as lowering::lower_profile().
+// Returns the model itself if its shapes are static. A model with dynamic shapes is lowered with
+// the shapes of one of its profiles: the one that the environment variable MILLRACE_PROFILE names,
+// or the first. kUnsupported, with the reason and a remedy, if it has no profile; kInvalidArgument
+// if it has none of that name; otherwise as lowering::lower_profile().
 Result<std::shared_ptr<const graph::CompiledModel>> static_model(
     std::shared_ptr<const graph::CompiledModel> model);
 

@@ -1,12 +1,14 @@
-// Whether the environment forbids jobs of the VART face and the native API to convert tensors.
+// Strict zero-copy: an option of the environment that makes jobs of the VART face and the native
+// API fail instead of converting tensors.
 #pragma once
 
 #include "base/status.h"
 
 namespace millrace::runtime {
 
-// Reads the environment variable MILLRACE_STRICT_ZERO_COPY; false when it is empty or not set.
-// kInvalidArgument when it is no switch. Thread-safe, unless the environment is being changed.
+// Returns the value of the environment variable MILLRACE_STRICT_ZERO_COPY; false if it is empty or
+// not set. kInvalidArgument if it is not a switch value. Thread-safe, as long as no thread changes
+// the environment.
 Result<bool> strict_zero_copy_requested();
 
 }  // namespace millrace::runtime

@@ -1,4 +1,5 @@
-// Rejects tensors that the APIs of the vendors cannot describe. Thread-safe.
+// check_vendor_boundary(): rejects models with tensors that the vendors' APIs cannot describe.
+// Thread-safe.
 #pragma once
 
 #include "base/status.h"
@@ -6,8 +7,9 @@
 
 namespace millrace::runtime {
 
-// kUnsupported, naming the tensor, where an input or output of the model is FLOAT64, which is no
-// type of these APIs, or has no elements, which their descriptions read as missing.
+// kUnsupported, naming the tensor, if an input or output of the model is FLOAT64, a type that these
+// APIs do not have, or has no elements: in their descriptions a dimension of zero means that it is
+// missing.
 Status check_vendor_boundary(const graph::CompiledModel& model);
 
 }  // namespace millrace::runtime

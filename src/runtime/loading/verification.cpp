@@ -10,7 +10,7 @@
 namespace millrace::runtime {
 namespace {
 
-// Below this a thread takes as long to start as the checksums take.
+// For fewer bytes, starting a thread takes as long as verifying the checksums.
 constexpr uint64_t kWorthAThread = uint64_t{4} << 20;
 
 bool is_worth_a_thread(const model::Archive& archive) {
@@ -26,7 +26,7 @@ Verification::Verification(std::shared_ptr<const model::Archive> archive)
   if (!is_worth_a_thread(*archive_)) return;
   Result<std::thread> thread =
       start_thread("millrace-verify", [this] { status_ = graph::verify_constants(*archive_); });
-  // Without one, finish() does it.
+  // If the system refuses a thread, finish() verifies the checksums.
   if (thread.ok()) thread_ = *std::move(thread);
 }
 

@@ -1,5 +1,5 @@
-// Verification: the checksums of the constants of an archive, compared while the model is prepared
-// for a device. An object belongs to one thread.
+// Verification: verifies the checksums of an archive's constants on another thread, while the model
+// is prepared for a device. An object must be used by one thread.
 #pragma once
 
 #include <memory>
@@ -12,20 +12,21 @@ namespace millrace::runtime {
 
 class Verification {
  public:
-  // Begins, on a thread of its own where there is one for it and enough to read.
+  // Starts a thread that verifies, if the archive is large, several cores may be used, and the
+  // system allows a thread. Otherwise finish() verifies.
   explicit Verification(std::shared_ptr<const model::Archive> archive);
-  // Blocks until the thread has ended.
+  // Waits until the thread has ended.
   ~Verification();
   Verification(const Verification&) = delete;
   Verification& operator=(const Verification&) = delete;
 
-  // Blocks until all checksums are compared. kCorruptData. Call it once.
+  // Returns when all checksums are verified; kCorruptData if one does not match. Call it only once.
   Status finish();
 
  private:
   const std::shared_ptr<const model::Archive> archive_;
-  Status status_;       // the thread's result, when it has ended
-  std::thread thread_;  // last: it uses the others
+  Status status_;       // the thread's result; valid once it has ended
+  std::thread thread_;  // declared last, since it uses the other members
 };
 
 }  // namespace millrace::runtime

@@ -1,4 +1,4 @@
-// Makes the execution units, for every face, the native API and the tools.
+// create_unit(): creates the execution units of all faces, the native API and the tools.
 #pragma once
 
 #include <memory>
@@ -9,10 +9,10 @@
 
 namespace millrace::runtime {
 
-// An execution unit for work on `device`, on `lanes`, or on those of the device when null. To the
-// options it adds what must hold for every unit: the watchdog of the environment
-// (watchdog_in_force), and the order in which the device counts such work. Fails as
-// queue::Unit::create, and with kInvalidArgument when MILLRACE_WATCHDOG makes no sense.
+// Creates an execution unit for `work` on `device`, on `lanes`, or on the device's lanes if null.
+// It applies two settings to the options, for every unit: the watchdog of the environment
+// (watchdog_in_force), and the acceptance order in which the device numbers such work. Fails as
+// queue::Unit::create, and with kInvalidArgument if MILLRACE_WATCHDOG cannot be parsed.
 Result<std::unique_ptr<queue::Unit>> create_unit(device::Device& device, device::Work work,
                                                  queue::UnitOptions options,
                                                  queue::Lanes* lanes = nullptr);

@@ -1,4 +1,4 @@
-// The watchdog that the environment asks for, over the jobs and requests of every program.
+// The watchdog that the environment sets for the jobs and requests of every program.
 #pragma once
 
 #include <chrono>
@@ -7,10 +7,10 @@
 
 namespace millrace::runtime {
 
-// How long a job may run without progress: what the environment variable MILLRACE_WATCHDOG says,
-// for example "10s", or `own`, what the program asks for, whichever is less. Zero is for ever, both
-// for `own` and for a variable that is empty or not set. kInvalidArgument when the variable makes
-// no sense. Thread-safe, unless the environment is being changed.
+// Returns how long a job may run without progress: the smaller of `own`, which the program sets,
+// and the environment variable MILLRACE_WATCHDOG, for example "10s". Zero means no limit, and so
+// does a variable that is empty or not set. kInvalidArgument if the variable cannot be parsed.
+// Thread-safe, as long as no thread changes the environment.
 Result<std::chrono::nanoseconds> watchdog_in_force(std::chrono::nanoseconds own);
 
 }  // namespace millrace::runtime

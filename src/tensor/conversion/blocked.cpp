@@ -1,11 +1,13 @@
-// Vector kernels between planes of one channel each and pixels of one block of channels each.
+// The kernels of BlockKernels: they convert between planes of one channel each (NCHW) and pixels of
+// one block of channels each (HCWNC).
 //
-// A pixel of the blocked side is a few 32-bit words. Each vector holds the same word of
-// neighbouring pixels: the channels of that word are encoded into 32-bit lanes and combined by
-// shifts, then the words are interleaved on the way to memory. Unpacking goes the other way.
+// A pixel of a block is a few 32-bit words. Each vector holds the same word of neighbouring pixels:
+// the channels of that word are encoded into 32-bit lanes and combined by shifts, then the words
+// are interleaved on the way to memory: by Highway for up to four words per pixel, and by a 4x4
+// transposition in registers for more. Unpacking does the opposite.
 #include "tensor/conversion/kernels.h"
 
-// Without SSSE3: its rounding follows the rounding mode of the thread.
+// The SSSE3 target is left out, since its rounding follows the rounding mode of the thread.
 #define HWY_DISABLED_TARGETS HWY_SSSE3
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "tensor/conversion/blocked.cpp"
@@ -19,12 +21,13 @@ HWY_BEFORE_NAMESPACE();
 namespace millrace::tensor::HWY_NAMESPACE {
 namespace {
 
-#if HWY_TARGET != HWY_SCALAR  // the scalar target has no vectors: strided kernels are used
+#if HWY_TARGET != HWY_SCALAR  // on the scalar target the strided kernels are used
 
 using Vector128 = hn::FixedTag<uint32_t, 4>;
 using VectorFull = hn::ScalableTag<uint32_t>;
 
-// In each of four vectors, word i of four pixels becomes words 0 to 3 of pixel i, or back.
+// Transposes a 4x4 matrix of words: from vectors of one word of four pixels each to vectors of the
+// four words of one pixel each. It is its own inverse.
 template <class V>
 HWY_INLINE void transpose(V& a, V& b, V& c, V& d) {
   const Vector128 tag;
@@ -39,7 +42,8 @@ HWY_INLINE void transpose(V& a, V& b, V& c, V& d) {
   d = hn::BitCast(tag, hn::InterleaveUpper(pair, ab_high, cd_high));
 }
 
-// The words of the pixels of one vector, group by group of up to four words.
+// Packs or unpacks as many pixels as a vector of D has lanes. Words of a pixel are processed in
+// groups of up to four.
 template <class Codec, size_t kBlock, class D>
 struct Pixels {
   static constexpr size_t kPerWord = 4 / Codec::kBytes;
@@ -50,9 +54,9 @@ struct Pixels {
   const Codec& codec;
   size_t plane_stride;
   size_t channels;
-  uint32_t padding;  // the lane of a channel that does not exist
+  uint32_t padding;  // the encoded zero, for channels that do not exist
 
-  // The lane of one channel, shifted to the position that it has in its word.
+  // Encodes one channel of the word and shifts it to its position in the word.
   template <size_t kPosition>
   HWY_INLINE V pack_lane(const float* planes, size_t word) const {
     const D d;
@@ -147,8 +151,9 @@ struct Pixels {
   }
 };
 
-// Whole vectors of pixels, and then one vector that ends with the last pixel: pixels that it shares
-// with the one before get the same values again.
+// Processes whole vectors of pixels, and then one vector that ends with the last pixel. Pixels that
+// it shares with the vector before are written again, with the same values. Requirement: at least
+// one vector of pixels.
 template <class D, class Step>
 HWY_INLINE void for_pixels(D d, size_t pixels, const Step& step) {
   const size_t lanes = hn::Lanes(d);
@@ -156,7 +161,8 @@ HWY_INLINE void for_pixels(D d, size_t pixels, const Step& step) {
   step(pixels - lanes);
 }
 
-// Four words per pixel fill the registers; beyond that the 128-bit transposition is used.
+// Full vectors are used for up to four words per pixel, which Highway interleaves; beyond that the
+// transposition needs 128-bit vectors.
 template <class Codec, size_t kBlock>
 using WideTag = std::conditional_t<(kBlock * Codec::kBytes > 16), Vector128, VectorFull>;
 

@@ -1,5 +1,7 @@
-// Codecs: how one vector of FLOAT32 bit patterns becomes a vector of narrower elements, each in the
-// low bits of a 32-bit lane with zeros above, and back. Included once per instruction set.
+// Codecs between vectors of FLOAT32 and of narrower element types: encode() turns a vector of
+// FLOAT32 bit patterns into elements, each in the low bits of a 32-bit lane with zeros above, and
+// decode() does the opposite. Their results equal those of element.h bit for bit, with rounding to
+// nearest even. Included once per instruction set by Highway (foreach_target.h).
 #if defined(MILLRACE_TENSOR_CODECS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef MILLRACE_TENSOR_CODECS_INL_H_
 #undef MILLRACE_TENSOR_CODECS_INL_H_
@@ -60,8 +62,8 @@ struct Bf16Codec {
   }
 };
 
-// Only where the processor has a conversion instruction: that ignores the rounding mode and keeps
-// subnormals and NaNs as half.h does, while Highway's emulation does not.
+// Only for targets with a conversion instruction (F16C, AVX-512). It ignores the rounding mode and
+// keeps subnormals and NaN as half.h does, while the emulation of Highway does not.
 #undef MILLRACE_HAVE_FP16
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2 && !defined(HWY_DISABLE_F16C)
 #define MILLRACE_HAVE_FP16 1
@@ -88,7 +90,7 @@ struct Fp16Codec {
 #define MILLRACE_HAVE_FP16 0
 #endif
 
-// INT8 and UINT8, to nearest even.
+// Quantises to INT8 or UINT8 with rounding to nearest even, and dequantises.
 template <class T>
 struct QuantCodec {
   static constexpr size_t kBytes = 1;
@@ -102,13 +104,15 @@ struct QuantCodec {
   HWY_INLINE V encode(D d, V bits) const {
     const FloatTag<D> df;
     const auto value = hn::BitCast(df, bits);
-    // The zero point is small, so this addition is inexact only far outside the limits.
+    // The zero point has 8 bits, so this addition is inexact only for values far outside the range
+    // of T, which are clamped.
     const auto ratio = inverse_is_exact ? hn::Mul(value, hn::Set(df, inverse))
                                         : hn::Div(value, hn::Set(df, scale));
     const auto shifted = hn::Add(hn::Round(ratio), hn::Set(df, static_cast<float>(zero_point)));
     const auto clamped = hn::Min(hn::Max(shifted, hn::Set(df, kLowest)), hn::Set(df, kHighest));
     const auto number = hn::IfThenElseZero(hn::Eq(value, value), clamped);
-    // Adding this to a small whole number leaves it, exactly, in the low bits of the significand.
+    // Adding 1.5 * 2^23 to a small integer leaves that integer in the low bits of the significand,
+    // exactly; negative ones in two's complement.
     const V whole = hn::BitCast(d, hn::Add(number, hn::Set(df, 0x1.8p+23f)));
     return hn::And(whole, hn::Set(d, 0xffu));
   }
@@ -124,7 +128,7 @@ struct QuantCodec {
 
   static constexpr float kLowest = std::numeric_limits<T>::min();
   static constexpr float kHighest = std::numeric_limits<T>::max();
-  // True for normal numbers only: multiplying by the inverse of such a power of two gives the same
+  // True for normal values only: multiplying by the inverse of such a power of two gives the same
   // bits as dividing by it.
   static bool is_power_of_two(float value) {
     return std::isnormal(value) && (std::bit_cast<uint32_t>(value) & 0x7fffffu) == 0;

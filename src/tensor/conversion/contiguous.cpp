@@ -1,10 +1,12 @@
-// Vector kernels over contiguous elements.
+// The contiguous kernels: conversion between FLOAT32 and narrower types by the codecs of
+// codecs-inl.h, and copies for equal types. The last, partial vector is handled by a full vector
+// that overlaps the one before; fewer elements than a vector use the strided kernel.
 #include <cstring>
 
 #include "tensor/conversion/kernels.h"
 #include "tensor/conversion/strided.h"
 
-// Without SSSE3: its rounding follows the rounding mode of the thread.
+// The SSSE3 target is left out, since its rounding follows the rounding mode of the thread.
 #define HWY_DISABLED_TARGETS HWY_SSSE3
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "tensor/conversion/contiguous.cpp"
@@ -18,7 +20,7 @@ HWY_BEFORE_NAMESPACE();
 namespace millrace::tensor::HWY_NAMESPACE {
 namespace {
 
-#if HWY_TARGET != HWY_SCALAR  // the scalar target has no vectors: strided kernels are used
+#if HWY_TARGET != HWY_SCALAR  // on the scalar target the strided kernels are used
 
 using Word = hn::ScalableTag<uint32_t>;
 
@@ -41,8 +43,9 @@ HWY_INLINE void decode_vector(const Codec& codec, const Narrow<Codec::kBytes>* f
   hn::StoreU(hn::BitCast(FloatTag<Word>(), codec.decode(d, lanes)), FloatTag<Word>(), to);
 }
 
-// Runs `vector` over all full vectors, and then over one that ends with the last element: elements
-// that it shares with the one before get the same values again. `few` converts less than a vector.
+// Runs `vector` over all full vectors, and then over one that ends with the last element. Elements
+// that it shares with the vector before are written again, with the same values. `few` converts
+// less than one vector.
 template <class From, class To, class Vector, class Few>
 HWY_INLINE void for_vectors(const From* from, To* to, size_t count, const Vector& vector,
                             const Few& few) {

@@ -1,3 +1,6 @@
+// A conversion to the HW view runs two loop nests: one fills the padded channels with zero, the
+// other converts the elements; a conversion to the CPU view runs the reverse of the second. For a
+// FLOAT32 image in blocks, the vector kernels of kernels.h replace these passes where they exist.
 #include "tensor/conversion/conversion.h"
 
 #include <fmt/format.h>
@@ -14,7 +17,7 @@
 namespace millrace::tensor {
 namespace {
 
-// One direction: converts the elements of the boxes of a geometry.
+// Converts the elements of some loop nests in one direction.
 struct Pass {
   size_t from_size;
   size_t to_size;
@@ -46,18 +49,18 @@ Pass make_pass(DataType from, DataType to, const ElementRule& rule, std::vector<
           std::move(boxes)};
 }
 
-// A blocked image whose rows the vector kernels convert, padding included.
+// Converts a blocked image row by row with vector kernels, padded channels included.
 struct BlockedPass {
   BlockedImage image;
   BlockKernels kernels;
   size_t hw_size;
 
   // Calls visit(index of the first element on the planar side, byte offset on the blocked side,
-  // channels) for each row of each block.
+  // number of channels) for each row of each block.
   template <class Visit>
   void for_each_row_of_blocks(const Visit& visit) const noexcept {
     const size_t row_bytes = image.pixels * image.block * hw_size;
-    // Rows innermost, so that the planes of a block are read sequentially.
+    // Rows are the inner loop, so that the planes of a block are read sequentially.
     for (size_t block = 0; block < image.blocks(); ++block)
       for (size_t row = 0; row < image.rows; ++row) {
         const size_t first = block * image.block;
@@ -106,7 +109,7 @@ struct Conversion::Plan {
   Pass pad;
   Pass to_hw;
   Pass to_cpu;
-  std::optional<BlockedPass> blocked;  // where present, it replaces the three passes
+  std::optional<BlockedPass> blocked;  // if present, it replaces the three passes
 };
 
 namespace {
@@ -122,7 +125,8 @@ Status check_zero_point(const TensorDesc& view, int32_t zero_point) {
                                       zero_point, to_string(view.type)));
 }
 
-// The rule for a pair of types; only a pair of floating and integer type is quantised.
+// Returns the rule for a pair of types. Only conversions between floating-point and integer types
+// quantise.
 Result<ElementRule> make_rule(const TensorDesc& cpu, const TensorDesc& hw,
                               const QuantParams& quant) {
   ElementRule rule;
@@ -160,7 +164,7 @@ Conversion::~Conversion() = default;
 
 void Conversion::to_hw(const void* cpu, void* hw) const noexcept {
   if (plan_->blocked) return plan_->blocked->to_hw(cpu, hw, plan_->rule);
-  // All zero bits are the value zero in every data type.
+  // In every data type, zero has all bits 0.
   static constexpr uint64_t kZero = 0;
   plan_->pad.run(&kZero, hw, plan_->rule);
   plan_->to_hw.run(cpu, hw, plan_->rule);

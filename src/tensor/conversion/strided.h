@@ -1,4 +1,5 @@
-// Element kernels for every pair of data types: slower than the vector kernels, but complete.
+// Scalar kernels for every pair of data types, which apply element.h in a strided loop: slower than
+// the vector kernels (kernels.h), but complete. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +9,12 @@
 
 namespace millrace::tensor {
 
-// Converts `count` elements; strides are in elements. Any alignment is allowed.
+// Converts `count` elements. Strides are in elements. The buffers may have any alignment, and must
+// not overlap.
 using StridedKernel = void (*)(const void* from, size_t from_stride, void* to, size_t to_stride,
                                size_t count, const ElementRule& rule) noexcept;
 
-// Null when one of the types is UNKNOWN or outside the list.
+// Returns null if one of the types is UNKNOWN or not in the list.
 StridedKernel strided_kernel(DataType from, DataType to) noexcept;
 
 }  // namespace millrace::tensor

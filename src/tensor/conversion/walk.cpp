@@ -6,12 +6,14 @@
 namespace millrace::tensor {
 namespace {
 
+// Whether the two loops can be merged into one.
 bool continues(const Dim& outer, const Dim& inner) {
   return outer.from_stride == inner.extent * inner.from_stride &&
          outer.to_stride == inner.extent * inner.to_stride;
 }
 
-// The largest divisor of `extent` that makes a short row, or 1.
+// Returns the largest divisor of `extent` from 16 to 64, or 1 if there is none. A tile touches at
+// most that many cache lines.
 size_t tile_of(size_t extent) {
   constexpr size_t kShortest = 16, kLongest = 64;
   for (size_t tile = kLongest; tile >= kShortest; --tile)
@@ -19,8 +21,9 @@ size_t tile_of(size_t extent) {
   return 1;
 }
 
-// A transposition whose innermost loop has a stride on one side uses one cache line per element
-// there. With short rows, the next outer loop returns to those lines while they are still cached.
+// Loop tiling for transpositions. If the innermost loop has a stride on one side, each element
+// there is in another cache line. With short rows, the next outer loop returns to those lines while
+// they are still cached.
 void tile_innermost(std::vector<Dim>& dims) {
   const Dim row = dims.back();
   const size_t tile = tile_of(row.extent);

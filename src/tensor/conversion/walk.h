@@ -1,4 +1,4 @@
-// Boxes: the geometry of a conversion as nested loops, without element types.
+// Box: a strided loop nest that visits the elements of a conversion, independent of element types.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace millrace::tensor {
 
-// One loop: `extent` steps (never 0), each of which advances source and destination by their
+// One loop of `extent` iterations, each of which advances the source and the destination by their
 // strides, in elements.
 struct Dim {
   size_t extent;
@@ -14,26 +14,27 @@ struct Dim {
   size_t to_stride;
 };
 
-// A loop nest that visits every element of a region once; the last dimension is the innermost.
+// A loop nest that visits every element of a region once. The last dimension is the innermost loop.
+// Offsets are in elements.
 struct Box {
   size_t from_offset = 0;
   size_t to_offset = 0;
   std::vector<Dim> dims;  // at least one after simplified()
 
-  bool empty() const noexcept;  // some extent is 0
+  bool empty() const noexcept;  // whether some extent is 0
 };
 
-// The same elements in the other direction.
+// Swaps source and destination.
 Box reversed(Box box);
 
-// The same elements in fewer loops: dimensions of extent 1 are dropped, dimensions that are
-// contiguous with each other on both sides are merged, and the longest one becomes the innermost,
-// so that a call of an element kernel covers many elements. It is split into tiles where that uses
-// the caches better.
+// Returns an equivalent loop nest for fast traversal: drops dimensions of extent 1, sorts the loops
+// by stride, merges loops that are contiguous with each other on both sides, and makes the longest
+// the innermost, so that each call of a kernel converts many elements. A strided innermost loop is
+// tiled where that uses the caches better.
 Box simplified(Box box);
 
-// Calls row(from index, to index, innermost dimension) for each innermost loop.
-// Requirement: the box was simplified and is not empty.
+// Calls row(from index, to index, innermost dimension) once per execution of the innermost loop.
+// Requirement: the box is a result of simplified() and not empty.
 template <class Row>
 void for_each_row(const Box& box, size_t level, size_t from, size_t to, const Row& row) {
   const Dim& dim = box.dims[level];

@@ -1,3 +1,5 @@
+// Reads the JSON text with the SAX parser of nlohmann::json, which is the way to know the line of
+// each key for messages.
 #include "vart/files/config_file.h"
 
 #include <fmt/format.h>
@@ -18,7 +20,8 @@ namespace {
 
 constexpr std::string_view kOptionsObject = "runner_options";
 
-// Goes through a text and writes down, outside of itself, how far it is: the parser copies it.
+// An input iterator that stores its position in a variable outside of itself, so that the position
+// can be read while the parser works on a copy of the iterator.
 class TrackingIterator {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -41,14 +44,16 @@ class TrackingIterator {
   const char** reached_;
 };
 
-// The key as an option is called. What follows a dot is the name of a tensor and stays as it is.
+// Returns the option name of a key. The part after a dot is the name of a tensor and is not
+// changed.
 std::string option_key(std::string key) {
   std::replace(key.begin(), std::find(key.begin(), key.end(), '.'), '-', '_');
   return key;
 }
 
-// Collects entries as the parser comes across them; it is the parser's interface that asks for the
-// names and results of these functions.
+// A SAX handler that collects entries while nlohmann::json parses the text. The SAX interface of
+// that library prescribes the names and results of the public functions after read(); they return
+// true to continue.
 class ConfigReader {
  public:
   using Json = nlohmann::json;
@@ -70,7 +75,7 @@ class ConfigReader {
   bool binary(Json::binary_t&) { return true; }
 
   bool start_object(size_t) {
-    // The top, and whatever is called so, unless it lies in a list.
+    // Options are in the top-level object and in those called "runner-options" outside of lists.
     const bool options = scopes_.empty() || at_options();
     scopes_.push_back({.in_list = in_list(), .options = options});
     return true;
@@ -89,7 +94,7 @@ class ConfigReader {
     return true;
   }
   bool parse_error(size_t, const std::string&, const nlohmann::detail::exception& error) {
-    // The text begins with the exception's own name and, up to a colon, its idea of the line.
+    // Removes the prefix of the library's message, which is the exception's name and a position.
     const std::string_view text = error.what();
     const size_t position = text.find(": "), name = text.find("] ");
     refuse(text.substr((position != text.npos ? position : name) + 2));
@@ -98,11 +103,11 @@ class ConfigReader {
  private:
   struct Scope {
     bool in_list;
-    bool options;  // an object in which options may stand
+    bool options;  // an object whose members are options
   };
 
   bool in_list() const { return !scopes_.empty() && scopes_.back().in_list; }
-  // Whether the value that comes now is that of an object with options, unless it lies in a list.
+  // True if the next value belongs to the key "runner-options" and is not within a list.
   bool at_options() const { return !in_list() && key_ == kOptionsObject; }
   bool leave() {
     scopes_.pop_back();
@@ -116,7 +121,7 @@ class ConfigReader {
       entries_.push_back({key_, std::move(value), key_line_});
     return true;
   }
-  // The line of the last character that the parser has taken.
+  // Returns the line of the last character that the parser has consumed.
   size_t line() {
     const char* const last = at_ == text_.data() ? at_ : at_ - 1;
     line_ += std::count(counted_, last, '\n');
@@ -129,8 +134,8 @@ class ConfigReader {
 
   const std::string& path_;
   const std::string_view text_;
-  const char* at_ = text_.data();  // behind what the parser has taken
-  size_t line_ = 1;                // of what lies before `counted_`
+  const char* at_ = text_.data();  // the next character that the parser reads
+  size_t line_ = 1;                // the line of `counted_`
   const char* counted_ = text_.data();
   std::vector<Scope> scopes_;
   std::string key_;

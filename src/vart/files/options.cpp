@@ -1,3 +1,5 @@
+// A table of the known options, each with a function that converts its payload and stores it. The
+// same table serves the map of a program and the configuration file, whose values may be quoted.
 #include "vart/files/options.h"
 
 #include <fmt/format.h>
@@ -49,7 +51,7 @@ std::string string_option(std::string_view key, const std::any& payload) {
   return *std::move(text);
 }
 
-// The position of the payload, in any case, among `choices`.
+// Returns the index of the payload among `choices`. Upper and lower case are equivalent.
 template <class Error = std::runtime_error>
 size_t choice_option(std::string_view key, const std::any& payload,
                      std::initializer_list<std::string_view> choices) {
@@ -76,7 +78,7 @@ LogLevel log_level_option(std::string_view key, const std::any& payload) {
   return *level;
 }
 
-// Any column that leaves enough for a model.
+// Reads a start column: any column from which on there are enough columns for a model.
 uint32_t start_column_option(std::string_view key, const std::any& payload) {
   const Result<runtime::ColumnMap> map = runtime::ColumnMap::of_process();
   if (!map.ok()) throw std::runtime_error(map.status().message());
@@ -87,7 +89,7 @@ std::string unknown(std::string_view key) {
   return fmt::format("option \"{}\" is unknown and ignored", key);
 }
 
-// The number or switch that a string spells; other values as they are.
+// Returns the integer or bool that a string contains; other values are returned unchanged.
 std::any unquoted(const std::any& value) {
   const auto* text = std::any_cast<std::string>(&value);
   if (text == nullptr) return value;
@@ -165,7 +167,7 @@ constexpr std::array kKnownOptions = {
     flag_option<&RunnerOptions::strict_zero_copy>("strict_zero_copy"),
     flag_option<&RunnerOptions::debug>("debug"),
     flag_option<&RunnerOptions::ai_analyzer_profiling>("ai_analyzer_profiling"),
-    // A hint about how a board's driver keeps its run objects; checked, and of no consequence here.
+    // A hint for the board's driver about its run objects. It is checked and has no effect here.
     KnownOption{"enable_xrt_run_pool", Takes::kSwitch,
                 [](auto key, auto& payload, auto&) { switch_option(key, payload); }},
     KnownOption{"log_level", Takes::kText,
@@ -178,7 +180,7 @@ constexpr std::array kKnownOptions = {
     text_option<&RunnerOptions::name>("name"),
 };
 
-// "input_tensor_type.<tensor>" and its counterpart; false when the key is neither.
+// Reads "input_tensor_type.<tensor>" or "output_tensor_type.<tensor>"; false for any other key.
 bool read_per_tensor(std::string_view key, const std::any& payload, RunnerOptions& options) {
   constexpr std::string_view kInput = "input_tensor_type.", kOutput = "output_tensor_type.";
   const bool input = key.starts_with(kInput);
@@ -188,8 +190,8 @@ bool read_per_tensor(std::string_view key, const std::any& payload, RunnerOption
   return true;
 }
 
-// False when there is no such option. `quoted` is for values from JSON as property trees write it:
-// what is no text stands there as a string.
+// Reads one option; false for an unknown key. With `quoted`, numbers and bools may be strings,
+// since JSON that was written by boost::property_tree has only strings.
 bool read_option(std::string_view key, const std::any& payload, bool quoted,
                  RunnerOptions& options) {
   const auto known = std::find_if(kKnownOptions.begin(), kKnownOptions.end(),
@@ -220,7 +222,7 @@ void read_config(const std::string& path, RunnerOptions& options) {
 RunnerOptions read_options(const OptionMap& map) {
   RunnerOptions options;
   options.strict_zero_copy = value_or_runtime_error(runtime::strict_zero_copy_requested());
-  // First, because the map takes precedence over the file.
+  // The file is read first, so that the map takes precedence over it.
   if (const auto config = map.find(kConfigKey); config != map.end()) {
     const std::string path = string_option(kConfigKey, config->second);
     if (!path.empty()) read_config(path, options);

@@ -1,4 +1,4 @@
-// The options of create_runner, read from the map of payloads.
+// The options of RunnerFactory::create_runner, read from its map of std::any payloads.
 #pragma once
 
 #include <algorithm>
@@ -26,30 +26,30 @@ struct RunnerOptions {
   std::map<std::string, ::vart::TensorType> input_types, output_types;  // by tensor name
   uint32_t max_concurrent_runs = 2;
   uint32_t async_threadpool_depth = 10;      // lanes its jobs may hold at the same time
-  std::optional<runtime::JobMode> job_mode;  // none: as the environment says
+  std::optional<runtime::JobMode> job_mode;  // none: the mode of the environment
   CallbackOrder callback_order = CallbackOrder::kSubmission;
   uint32_t cma_index = 0;                // the memory bank of allocate_npu_tensor
-  std::optional<uint32_t> start_column;  // binds to a core; none: placed freely
+  std::optional<uint32_t> start_column;  // none: not bound to a core
   bool aie_columns_sharing = true;
   bool skip_in_bo_sync = false;
   bool skip_out_bo_sync = false;
-  bool strict_zero_copy = false;  // as the environment says where the map does not
+  bool strict_zero_copy = false;  // refuse tensors that need a conversion
   LogLevel log_level = std::max(LogLevel::kInfo, log_level_of_environment(LogLevel::kInfo));
   bool debug = false;
   bool log_level_given = false;
   bool ai_analyzer_profiling = false;
-  std::string config_json;  // a path; empty: none
-  std::string cache_path;   // a directory; empty: none
+  std::string config_json;  // path of a file; empty: none
+  std::string cache_path;   // path of a directory; empty: none
   std::string name = "VAIML-Runner";
-  // Lines for the log, about what was ignored: warnings where it stands in the map, and at DEBUG in
-  // a file, which belongs to a compiler.
+  // Log lines about options that were ignored: warnings for those in the map; DEBUG for those in a
+  // file, since other keys there are options of the compiler.
   std::vector<std::pair<LogLevel, std::string>> remarks;
 };
 
-// The options of the map and, where it names a file with config_json, of that file; the
-// map takes precedence. Other keys are ignored, with a remark. Throws std::runtime_error, naming
-// the option and what it takes, for a payload of a type or value that a known option cannot have;
-// std::invalid_argument where that is text for a view; and what read_config_file throws.
+// Reads the options of the map and of the file that its option config_json names; the map takes
+// precedence. Unknown keys are ignored, with a remark. For a payload that is not valid for its
+// option, throws std::runtime_error, which names the option and the valid values;
+// std::invalid_argument for an invalid view of tensors. Also throws what read_config_file throws.
 RunnerOptions read_options(const OptionMap& map);
 
 }  // namespace millrace::vartml

@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-// A model may have any name, a file may not.
+// Returns the name of the model with all characters replaced that are unsuitable for file names.
 std::string file_stem(std::string model_name) {
   const auto fits = [](unsigned char c) { return std::isalnum(c) || c == '-' || c == '_'; };
   std::replace_if(

@@ -1,4 +1,5 @@
-// ProfileFile: the file that ai_analyzer_profiling asks for; docs/vart.md says what is in it.
+// ProfileFile: the profile that the option ai_analyzer_profiling requests, a JSON file with the
+// times of each operator; docs/vart.md describes its contents.
 #pragma once
 
 #include <memory>
@@ -12,14 +13,15 @@ namespace millrace::vartml {
 
 class ProfileFile {
  public:
-  // In `directory`, which is made where it is missing; empty: the current directory of this moment.
-  // A name that no other has in this process. Nothing is created before write().
+  // The file will be in `directory`, or in the present working directory if that is empty, with a
+  // name that is unique in this process. Nothing is created before write(), which also creates a
+  // missing directory.
   ProfileFile(runtime::LoadedProgram loaded, const std::string& directory);
 
-  // For the session whose jobs are to be recorded.
+  // Returns the profile to pass to the session whose jobs are recorded.
   std::shared_ptr<runtime::Profile> profile() const noexcept { return profile_; }
 
-  // Writes what was recorded so far. The log says where, or why not.
+  // Writes the file with everything recorded so far. Logs its path, or why it cannot be written.
   void write(const RunnerLog& log) const noexcept;
 
  private:

@@ -1,5 +1,6 @@
-// BufferObject: what NpuTensor::get_buffer gives for an XRT_BO tensor. Programs hold it as an
-// opaque `xrt::bo*` and may pass it back to make another tensor or a frame of the same memory.
+// BufferObject: the object to which NpuTensor::get_buffer points for an XRT_BO tensor. Programs
+// hold the pointer as an opaque `xrt::bo*` and may pass it back to create another tensor, or a
+// video frame, of the same memory.
 #pragma once
 
 #include "memory/buffer_handle.h"
@@ -8,7 +9,8 @@ namespace millrace::vartml {
 
 class BufferObject {
  public:
-  // BufferHandle::find knows the object until it is destroyed. Thread-safe.
+  // memory::BufferHandle::find() finds the buffer by this object's address until the object is
+  // destroyed. Thread-safe.
   explicit BufferObject(const memory::Buffer& buffer) : handle_(this, buffer) {}
 
  private:

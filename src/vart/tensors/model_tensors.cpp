@@ -112,7 +112,7 @@ void ModelTensors::check_side(TensorDirection direction, TensorType type,
     const auto override_of = overrides.find(name);
     const TensorType wanted = override_of == overrides.end() ? type : override_of->second;
     if (at(direction, wanted, i) != nullptr) continue;
-    // Only a side of which some tensors have an HW view needs options for single tensors.
+    // If no tensor of this direction has an HW view, the option for all of them suffices.
     const bool mixed = !infos(direction, TensorType::HW).empty();
     throw std::runtime_error(fmt::format("{}: create the runner with {}_tensor_type{} \"CPU\"",
                                          without_hw_view(direction, name), side,

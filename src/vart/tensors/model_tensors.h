@@ -1,5 +1,5 @@
-// ModelTensors: the tensors of a model as the API describes them, in both views, and where each
-// memory bound to them has to fit. Immutable and thread-safe.
+// ModelTensors: the API's descriptions of the inputs and outputs of a model, in the CPU view and in
+// the HW view. Immutable and thread-safe.
 #pragma once
 
 #include <array>
@@ -21,23 +21,24 @@ class ModelTensors {
  public:
   explicit ModelTensors(const graph::CompiledModel& model);
 
-  // In the model's order. The HW list leaves out the tensors that lie on a CPU partition.
+  // Returns the descriptions in the model's order. The HW list omits tensors that belong to a CPU
+  // partition, so indices in the two lists may differ.
   const std::vector<::vart::NpuTensorInfo>& infos(::vart::TensorDirection direction,
                                                   ::vart::TensorType type) const noexcept;
-  // The tensor at `index` of that side, counted as in the CPU list, which has them all. Null when
-  // it has no such view; without_hw_view() says why.
+  // Returns the description of the tensor at `index` in the CPU list. Null when that tensor has no
+  // view `type`; without_hw_view() returns the message for that.
   const ::vart::NpuTensorInfo* at(::vart::TensorDirection direction, ::vart::TensorType type,
                                   size_t index) const noexcept;
-  // Null when there is no such tensor in that view; why_not_found() says why.
+  // Returns null when no tensor of that name has that view; why_not_found() returns the message.
   const ::vart::NpuTensorInfo* find(const std::string& name, ::vart::TensorType type) const;
   std::string why_not_found(const std::string& name, ::vart::TensorType type) const;
-  // Why the tensor of that name has no HW view.
+  // Returns the message for a tensor that has no HW view.
   static std::string without_hw_view(::vart::TensorDirection direction, const std::string& name);
-  // Null when there is no such tensor, in any view.
+  // Returns the scale and zero point of a tensor; null when no tensor has the name.
   const ::vart::QuantParameters* quantisation(const std::string& name) const;
 
-  // Throws std::runtime_error when the options ask for an HW view that the model does not have.
-  // Types of tensors that are not there are ignored, with a line in the log.
+  // Throws std::runtime_error when the options request an HW view that the model does not have.
+  // Options for tensors that the model does not have are ignored, with a warning in the log.
   void check(const RunnerOptions& options, const RunnerLog& log) const;
 
  private:
@@ -48,8 +49,8 @@ class ModelTensors {
                   const std::map<std::string, ::vart::TensorType>& overrides,
                   const RunnerLog& log) const;
 
-  std::array<std::array<Infos, 2>, 2> infos_;  // by direction, by type
-  // Position of each tensor in the HW list, by direction and index; kNone if it is not there.
+  std::array<std::array<Infos, 2>, 2> infos_;  // by direction and type
+  // The position of each tensor in the HW list, by direction and index; kNone if it has none.
   static constexpr size_t kNone = SIZE_MAX;
   std::array<std::vector<size_t>, 2> hw_positions_;
   std::unordered_map<std::string, ::vart::QuantParameters> quantisation_;

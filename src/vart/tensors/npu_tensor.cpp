@@ -10,7 +10,7 @@ namespace vart {
 namespace {
 
 const NpuTensorInfo& empty_info() {
-  static const NpuTensorInfo* const info = new NpuTensorInfo;  // outlives every tensor
+  static const NpuTensorInfo* const info = new NpuTensorInfo;  // never destroyed
   return *info;
 }
 

@@ -23,7 +23,7 @@ bool visit_any_of(const std::any& payload, Visit&& visit) {
   return (visit_one(std::any_cast<Integers>(&payload)) || ...);
 }
 
-// Calls visit(number), promoted, where the payload is an integer; false where it is not.
+// Calls visit(number), after integral promotion, if the payload is an integer; otherwise false.
 template <class Visit>
 bool visit_integer(const std::any& payload, Visit&& visit) {
   return visit_any_of<int, unsigned, long, unsigned long, long long, unsigned long long, short,

@@ -1,5 +1,5 @@
-// Reads the std::any payloads that programs really pass: integers of any width and signedness, bool
-// or integer for switches, the usual kinds of string.
+// Conversion of std::any payloads, for the types that programs pass in practice: integers of any
+// width and signedness, bool or integer for switches, and the common string types.
 #pragma once
 
 #include <any>
@@ -9,13 +9,13 @@
 
 namespace millrace::vartml {
 
-// Empty when the payload is of another type. An unsigned number beyond the range of int64_t reads
-// as its largest value.
+// Return nullopt when the payload has another type. An unsigned integer that exceeds the range of
+// int64_t saturates to its largest value.
 std::optional<int64_t> integer_in(const std::any& payload);
 std::optional<bool> switch_in(const std::any& payload);
 std::optional<std::string> string_in(const std::any& payload);
 
-// The payload as messages show it: its value, or its type where it is none of the above.
+// Returns the text of a payload for messages: its value, or its type if that is none of the above.
 std::string describe(const std::any& payload);
 
 }  // namespace millrace::vartml

@@ -13,7 +13,7 @@ namespace millrace::vartml {
                                        ::vart::TensorDirection direction, ::vart::TensorType type) {
   ::vart::NpuTensorInfo info;
   info.name = desc.name;
-  // The numbers of the core's enums are those of this API.
+  // The enumerations of the core and of the API have the same values.
   info.data_type = static_cast<::vart::DataType>(desc.type);
   info.direction = direction;
   info.tensor_type = type;

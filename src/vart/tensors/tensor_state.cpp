@@ -1,3 +1,5 @@
+// Memory of an NpuTensor: wrapped (user pointers, DMA-BUF descriptors, buffer objects), allocated
+// by a runner in a memory bank, or a slice of such an allocation.
 #include "vart/tensors/tensor_state.h"
 
 #include <fmt/format.h>
@@ -21,7 +23,7 @@ using millrace::memory::Buffer;
 using millrace::vartml::RunnerLog;
 using millrace::vartml::value_or_runtime_error;
 
-// A lock that tensors share may be held by a thread of the parent.
+// Refuses to work in a forked child, where a mutex that a thread of the parent held stays locked.
 void check_not_forked() {
   if (millrace::is_forked_child()) throw std::runtime_error(millrace::forked_status().message());
 }
@@ -35,18 +37,18 @@ void check_wrap(const NpuTensorInfo& info, const void* buffer, MemoryType type) 
   if (const char* missing = millrace::vartml::missing_in(info))
     refuse(fmt::format("the description has no {}", missing));
   if (type == MemoryType::USER_POINTER_NON_CMA && info.tensor_type == TensorType::HW)
-    refuse("an HW tensor takes no USER_POINTER_NON_CMA memory");
+    refuse("an HW tensor cannot use USER_POINTER_NON_CMA memory");
 }
 
 Buffer find_buffer_object(const NpuTensorInfo& info, const void* object) {
   Buffer found = millrace::memory::BufferHandle::find(object);
   if (!found)
     throw std::runtime_error(fmt::format(
-        "tensor \"{}\": the XRT_BO pointer is no buffer object of this library", info.name));
+        "tensor \"{}\": the XRT_BO pointer is not a buffer object of Millrace", info.name));
   if (found.size() < info.size_in_bytes)
     throw std::runtime_error(
-        fmt::format("tensor \"{}\": the buffer object has {} bytes, the description {}", info.name,
-                    found.size(), info.size_in_bytes));
+        fmt::format("tensor \"{}\": the buffer object has {} bytes, but the description needs {}",
+                    info.name, found.size(), info.size_in_bytes));
   return found;
 }
 
@@ -100,8 +102,8 @@ TensorState::Pointer TensorState::slice(const Pointer& parent, const NpuTensorIn
   if (const char* missing = millrace::vartml::missing_in(info))
     refuse(fmt::format("the description has no {}", missing));
   if (offset > parent->buffer_.size() || info.size_in_bytes > parent->buffer_.size() - offset)
-    refuse(fmt::format("{} bytes from byte {} leave the {} bytes of the parent", info.size_in_bytes,
-                       offset, parent->buffer_.size()));
+    refuse(fmt::format("{} bytes at offset {} exceed the parent, which has {} bytes",
+                       info.size_in_bytes, offset, parent->buffer_.size()));
   auto state = std::make_shared<TensorState>(info, MemoryType::XRT_BO, false);
   state->adopt(value_or_runtime_error(parent->buffer_.slice(offset, info.size_in_bytes), info));
   state->buffer_object_.emplace(state->buffer_);
@@ -155,7 +157,7 @@ int TensorState::export_fd() const noexcept {
   if (!buffer_) return -1;
   const Result<int> fd = (parent_ ? parent_ : buffer_).export_fd();
   if (fd.ok()) return *fd;
-  // An inner part has no descriptor, which is no shortage.
+  // A slice at another offset than 0 never has a descriptor, so that is not worth a warning.
   const bool inner = buffer_.is_slice() && !parent_;
   const LogLevel level = inner ? LogLevel::kDebug : LogLevel::kWarning;
   const std::string line =

@@ -16,7 +16,7 @@ std::string line_about(const TensorMismatch& mismatch) {
   switch (mismatch.kind) {
     case Mismatch::kName:
       return fmt::format(
-          "a tensor \"{}\" is passed where \"{}\" is expected; tensors are taken in the order of "
+          "a tensor \"{}\" is passed where \"{}\" is expected; tensors must be in the order of "
           "get_tensors_info",
           given.name, expected.name);
     case Mismatch::kDescription:

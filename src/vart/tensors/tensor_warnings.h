@@ -1,6 +1,7 @@
-// TensorWarnings: warns about tensors of a call whose name or description differs from the model's
-// tensor at the same index, once per runner and tensor. Tensors are bound by their index in the
-// call, so such a tensor may be at the wrong index, or merely come from another model. Thread-safe.
+// TensorWarnings: warns about tensors of a call whose name or description differs from that of the
+// model's tensor at the same index. Tensors are bound by their index, so such a tensor may be at
+// the wrong index, or merely belong to another model. Each kind of mismatch is logged once per
+// runner and tensor of the model. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@ namespace millrace::vartml {
 enum class Mismatch : uint8_t {
   kName,
   kDescription,  // data type or layout
-  kView,         // neither CPU nor HW
+  kView,         // the view is neither CPU nor HW
   kOverwritten,  // an input that is passed as an output
 };
 
@@ -29,8 +30,7 @@ struct TensorMismatch {
 
 class TensorWarnings {
  public:
-  // Logs each mismatch of a tensor of the model that has not been logged; does nothing where the
-  // log does not take warnings.
+  // Logs the mismatches that have not been logged before; does nothing if the log drops warnings.
   void warn(std::span<const TensorMismatch> mismatches, const RunnerLog& log);
 
  private:

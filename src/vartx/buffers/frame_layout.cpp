@@ -1,3 +1,5 @@
+// The memory layouts of the video formats: for each plane, the bytes and pixels of a group and the
+// vertical subsampling.
 #include "vartx/buffers/frame_layout.h"
 
 #include <fmt/format.h>
@@ -10,11 +12,12 @@ namespace {
 
 using ::vart::VideoFormat;
 
-// A row of a plane consists of groups of pixels; a plane may have fewer rows than the picture.
+// A row of a plane consists of groups of `group_pixels` pixels of the picture in `group_bytes`
+// bytes; a plane may have fewer rows than the picture.
 struct PlaneShape {
   size_t group_bytes;
   size_t group_pixels;
-  size_t rows_per_row;  // rows of the picture for one of the plane
+  size_t rows_per_row;  // rows of the picture per row of the plane
 };
 
 struct FormatShape {
@@ -41,9 +44,9 @@ FormatShape subsampled_shape(VideoFormat format) {
       return {{{1, 1, 1}, {2, 2, 1}}, 2, 1};
     case VideoFormat::YUY2:
       return {{{4, 2, 1}}, 2, 1};
-    case VideoFormat::I422_10LE:  // 10 bits in 16
+    case VideoFormat::I422_10LE:  // each 10-bit sample in 16 bits
       return {{{2, 1, 1}, {2, 2, 1}, {2, 2, 1}}, 2, 1};
-    case VideoFormat::NV12_10LE32:  // three samples in 32 bits
+    case VideoFormat::NV12_10LE32:  // three 10-bit samples in 32 bits
       return {{{4, 3, 1}, {4, 3, 2}}, 2, 2};
     case VideoFormat::GRAY10_LE32:
       return {.planes = {{4, 3, 1}}};
@@ -52,7 +55,7 @@ FormatShape subsampled_shape(VideoFormat format) {
   }
 }
 
-// Without planes for what is no format.
+// Returns the shape of a format; one without planes for an undefined format.
 FormatShape shape_of(VideoFormat format) {
   switch (format) {
     case VideoFormat::GRAY8:
@@ -102,11 +105,12 @@ FormatShape shape_of(VideoFormat format) {
 
 Status check_size(const FormatShape& shape, int32_t width, int32_t height) {
   if (width <= 0 || height <= 0)
-    return invalid_argument(fmt::format("a picture of {} x {} pixels cannot be", width, height));
+    return invalid_argument(
+        fmt::format("{} x {} pixels: width and height must be positive", width, height));
   if (width % shape.width_multiple == 0 && height % shape.height_multiple == 0) return {};
   return invalid_argument(
-      fmt::format("{} x {} pixels: chroma is shared by {} x {} pixels in this format, so width and "
-                  "height must be multiples of these",
+      fmt::format("{} x {} pixels: in this format {} x {} pixels share chroma samples, so width "
+                  "and height must be multiples of these",
                   width, height, shape.width_multiple, shape.height_multiple));
 }
 
@@ -116,7 +120,7 @@ Result<FrameLayout> frame_layout(VideoFormat format, int32_t width, int32_t heig
   const FormatShape shape = shape_of(format);
   if (shape.planes.empty())
     return invalid_argument(
-        fmt::format("the video format {} is none that is known", static_cast<int>(format)));
+        fmt::format("{} is not a known video format", static_cast<int>(format)));
   MILLRACE_RETURN_IF_ERROR(check_size(shape, width, height));
   FrameLayout layout;
   for (const PlaneShape& each : shape.planes) {
@@ -125,8 +129,8 @@ Result<FrameLayout> frame_layout(VideoFormat format, int32_t width, int32_t heig
     // With fewer than 2^31 rows, of three planes at most, the sum fits in 64 bits.
     if (stride > static_cast<size_t>(std::numeric_limits<int32_t>::max()))
       return invalid_argument(
-          fmt::format("{} pixels make rows of {} bytes, and a row has less "
-                      "than 2 GiB",
+          fmt::format("{} pixels need rows of {} bytes, but a row must be "
+                      "smaller than 2 GiB",
                       width, stride));
     const PlaneLayout plane{layout.bytes, stride, static_cast<size_t>(height) / each.rows_per_row};
     layout.planes[layout.plane_count++] = plane;

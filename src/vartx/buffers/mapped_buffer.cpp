@@ -16,7 +16,7 @@ using memory::Access;
 constexpr unsigned kRead = static_cast<unsigned>(DataMapFlags::READ);
 constexpr unsigned kWrite = static_cast<unsigned>(DataMapFlags::WRITE);
 
-// For flags that name neither, the file is looked at as for reading.
+// Translates the flags of a map. Flags that name neither READ nor WRITE count as reading.
 Access access_of(unsigned flags) {
   if ((flags & kWrite) == 0) return Access::kRead;
   return (flags & kRead) == 0 ? Access::kWrite : Access::kReadWrite;
@@ -32,7 +32,7 @@ uint64_t MappedBuffer::device_address() const noexcept {
   return address_ ? buffer_.device_address() : 0;
 }
 
-// Programs combine flags by casting their sum.
+// `wanted` may be no enumerator: programs combine flags by casting their sum.
 void MappedBuffer::map(DataMapFlags wanted) {
   const auto flags = static_cast<unsigned>(wanted);
   if ((flags & kWrite) != 0 && !buffer_.writable())

@@ -1,5 +1,6 @@
-// MappedBuffer: a buffer that programs map and unmap, in any order and number, and whose device
-// address they may pass to kernels.
+// MappedBuffer: a buffer that programs map and unmap to access it from the host, and whose device
+// address they may pass to kernels. Maps nest: a program may have mapped memory that it passes to
+// VART-X, which maps it again. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -18,28 +19,27 @@ class MappedBuffer {
   MappedBuffer(memory::Buffer buffer, Side side);
 
   const memory::Buffer& buffer() const noexcept { return buffer_; }
-  // Device address of the first byte; 0 for host memory.
+  // Returns the device address of the first byte; 0 for host memory.
   uint64_t device_address() const noexcept;
 
-  // Makes what the device wrote visible to the host, for READ. Throws std::runtime_error where
-  // WRITE is asked for and the memory can only be read, where the file behind it was truncated, and
-  // where the exporter of a dma-buf refuses.
-  //
-  // Maps nest, since a program may have mapped what it passes to this library.
+  // Begins an access. With READ, makes data that the device has written visible to the host. Throws
+  // std::runtime_error when WRITE is requested for read-only memory, when the file behind the
+  // memory was truncated, and when the exporter of a DMA-BUF refuses.
   void map(::vart::DataMapFlags flags);
-  // Makes what the host wrote so far visible to the device, when any of the maps that are still
-  // open was for WRITE, and ends one of them. Does nothing where none is.
+  // Ends one of the open maps. If any map since the buffer was last unmapped completely was for
+  // WRITE, makes the data that the host has written visible to the device. Does nothing when no map
+  // is open.
   void unmap();
 
-  // A new descriptor of the whole memory, the caller's to close; -1 where there is none, and the
-  // log says why.
+  // Returns a new descriptor of the whole memory, which the caller closes; -1 if there is none, and
+  // logs why.
   int export_fd() const;
 
  private:
   memory::Buffer buffer_;
   std::unique_ptr<memory::AddressEntry> address_;  // null for host memory
   unsigned open_maps_ = 0;
-  unsigned mapped_for_ = 0;  // flags: what all maps were for since none was open
+  unsigned mapped_for_ = 0;  // flags of all maps since the buffer was last unmapped completely
 };
 
 }  // namespace millrace::vartx

@@ -1,4 +1,4 @@
-// MappedFrame: a frame that is mapped for as long as this lives, however the work on it ends.
+// MappedFrame: maps a frame in the constructor and unmaps it in the destructor.
 #pragma once
 
 #include "vart/vart_videoframe.hpp"
@@ -7,7 +7,7 @@ namespace millrace::vartx {
 
 class MappedFrame {
  public:
-  // Throws what VideoFrame::map throws. The frame must outlive this.
+  // Throws what VideoFrame::map throws. The frame must outlive this object.
   MappedFrame(::vart::VideoFrame& frame, ::vart::DataMapFlags flags)
       : frame_(frame), info_(frame.map(flags)) {}
   ~MappedFrame() { frame_.unmap(); }

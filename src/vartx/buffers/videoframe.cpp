@@ -1,3 +1,5 @@
+// vart::VideoFrame over memory::Buffer: allocates, wraps or finds the memory of a picture, and maps
+// all its planes together.
 #include "vart/vart_videoframe.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +21,8 @@ using millrace::memory::BufferKind;
 using millrace::vartx::FrameLayout;
 using millrace::vartx::MappedBuffer;
 
-// A picture in one buffer, or in one per plane.
+// The state of a VideoFrame: a picture in one buffer, or in one buffer per plane. Rows are not
+// padded (frame_layout.h). `mapped` is filled in once, since addresses do not change.
 class VideoFrameImplBase {
  public:
   VideoFrameImplBase(VideoFrameImplType type, const VideoInfo& info, const FrameLayout& layout,
@@ -45,7 +48,7 @@ BufferKind kind_of(VideoFrameImplType type) {
   throw std::invalid_argument("VideoFrame: the type is neither XRT nor NON_CMA");
 }
 
-// The layout for `given`, of which the program may have set only these three fields.
+// Returns the layout for a description in which the program may have set only format and size.
 FrameLayout layout_of(const VideoInfo& given) {
   return value_or_throw(millrace::vartx::frame_layout(given.fmt, given.width, given.height), kWhat);
 }
@@ -80,7 +83,7 @@ std::shared_ptr<VideoFrameImplBase> allocate(VideoFrameImplType type, size_t siz
   const size_t needed = layout_of(given).bytes;
   if (size < needed)
     throw std::invalid_argument(
-        fmt::format("VideoFrame: {} x {} pixels of format {} need {} bytes, and the frame has {}",
+        fmt::format("VideoFrame: {} x {} pixels of format {} need {} bytes, but the frame has {}",
                     given.width, given.height, static_cast<int>(given.fmt), needed, size));
   return make(type, given, {value_or_throw(Buffer::allocate(size, kind_of(type)), kWhat)},
               std::move(device));
@@ -89,7 +92,7 @@ std::shared_ptr<VideoFrameImplBase> allocate(VideoFrameImplType type, size_t siz
 void check_count(const char* what, size_t given, size_t planes) {
   if (given >= planes) return;
   throw std::invalid_argument(
-      fmt::format("VideoFrame: {} {} for a picture of {} planes", given, what, planes));
+      fmt::format("VideoFrame: {} {} are given for a picture of {} planes", given, what, planes));
 }
 
 std::vector<Buffer> wrap(const std::vector<uint8_t*>& pointers, const FrameLayout& layout) {
@@ -102,10 +105,11 @@ std::vector<Buffer> wrap(const std::vector<uint8_t*>& pointers, const FrameLayou
 
 Buffer find(const xrt::bo* object, size_t bytes) {
   Buffer found = BufferHandle::find(object);
-  if (!found) throw std::invalid_argument("VideoFrame: a pointer leads to no live buffer object");
+  if (!found)
+    throw std::invalid_argument("VideoFrame: a pointer does not refer to a live buffer object");
   if (found.size() < bytes)
     throw std::invalid_argument(fmt::format(
-        "VideoFrame: a buffer object of {} bytes where {} are needed", found.size(), bytes));
+        "VideoFrame: a buffer object has {} bytes, but {} are needed", found.size(), bytes));
   return found;
 }
 
@@ -176,7 +180,7 @@ const VideoInfo& VideoFrame::get_video_info() const {
 }
 
 int VideoFrame::export_buffer() const {
-  // Planes that lie in buffers of their own have no descriptor in common.
+  // Planes in separate buffers have no common descriptor.
   return impl_->buffers.size() == 1 ? impl_->buffers.front().export_fd() : -1;
 }
 

@@ -54,7 +54,7 @@ std::shared_ptr<OverlayShapeInfo> MetaConvert::prepare_overlay_meta(
         add_result(impl_->config, *node, static_cast<int64_t>(node->get_depth() - top), *shapes);
       },
       TraversalOrder::PREORDER, nullptr);
-  // The texts live as long as the shapes that point to them.
+  // An aliasing pointer: the shapes point to texts in the same object, which it keeps alive.
   return {shapes, &shapes->info()};
 }
 

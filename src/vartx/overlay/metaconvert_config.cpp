@@ -28,7 +28,7 @@ float read_font_size(const JsonConfig& json, float fallback) {
   const float size = json.number("font-size", fallback);
   if (size <= 0 || size > kLargest)
     throw std::invalid_argument(
-        fmt::format("\"font-size\": {} is not above 0 and up to {}", size, kLargest));
+        fmt::format("\"font-size\": {} is not greater than 0 and at most {}", size, kLargest));
   return size;
 }
 
@@ -36,7 +36,7 @@ uint8_t read_channel(const JsonConfig& json, const std::string& key) {
   return static_cast<uint8_t>(integer_within(json, key, 0, 0, 255));
 }
 
-// Without a filter, both; what the words are beside these is not published.
+// Selects the parts of a caption: without a filter, both. Only these two words are documented.
 void read_label_filter(const JsonConfig& json, MetaConvertConfig& config) {
   const std::vector<std::string> words = json.texts("label-filter");
   if (words.empty()) return;

@@ -69,7 +69,7 @@ void draw(OverlayCanvas& canvas, const OverlayLineParams& line) {
 void draw(OverlayCanvas& canvas, const OverlayArrowParams& arrow) {
   const cv::Point2d start = point_of(arrow.start), tip = point_of(arrow.end);
   const cv::Point2d back = (start - tip) * (std::isfinite(arrow.tip_length) ? arrow.tip_length : 0);
-  // Turned by 45 degrees to either side.
+  // The two strokes of the tip: the direction back, rotated by 45 degrees to either side.
   constexpr double kTurn = 0.70710678118654752;
   const cv::Point2d left(kTurn * (back.x - back.y), kTurn * (back.x + back.y));
   const cv::Point2d right(kTurn * (back.x + back.y), kTurn * (back.y - back.x));
@@ -100,7 +100,7 @@ Overlay::Overlay(OverlayImplType type, std::shared_ptr<Device> device)
     : impl_(std::make_shared<OverlayImplBase>(std::move(device))) {
   if (type != OverlayImplType::OPENCV)
     throw std::invalid_argument(
-        fmt::format("Overlay: {} is no type of overlay", static_cast<int>(type)));
+        fmt::format("Overlay: {} is not a known type of overlay", static_cast<int>(type)));
 }
 
 void Overlay::draw_overlay(VideoFrame& frame, OverlayShapeInfo& shapes) {

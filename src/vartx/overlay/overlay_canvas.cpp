@@ -1,3 +1,5 @@
+// Every shape is reduced to OpenCV primitives and drawn once per plane. Coordinates are clamped and
+// lines are clipped before, so that values from a program cannot overflow OpenCV's integers.
 #include "vartx/overlay/overlay_canvas.h"
 
 #include <fmt/format.h>
@@ -15,7 +17,8 @@ using ::vart::VideoFormat;
 
 constexpr double kThickest = 100;
 constexpr double kLargestRadius = 1 << 15;
-// Within it, OpenCV's arithmetic has no overflow; no frame is that large.
+// Coordinates are clamped to this magnitude, which exceeds every frame, so that OpenCV's integer
+// arithmetic cannot overflow.
 constexpr double kFarthest = 1 << 24;
 constexpr size_t kLongestText = 256;
 
@@ -28,7 +31,7 @@ std::string shortened(const std::string& text) {
   return text.substr(0, kLongestText);
 }
 
-// Clips to the plane and a margin around it, in which a thick line still shows.
+// Clips a line to the plane and a margin around it, in which a thick line is still visible.
 bool clip(const cv::Mat& pixels, int thickness, cv::Point& start, cv::Point& end) {
   const cv::Rect visible(-thickness, -thickness, pixels.cols + 2 * thickness,
                          pixels.rows + 2 * thickness);
@@ -94,7 +97,7 @@ int OverlayCanvas::Surface::thickness_of(uint32_t thickness) const {
 
 void OverlayCanvas::outline(const cv::Rect2d& box, uint32_t thickness,
                             const OverlayColorData& color) {
-  // The last pixels belong to the box.
+  // The last row and column of pixels belong to the box.
   const cv::Point2d first = box.tl();
   const cv::Point2d last(std::max(first.x, box.br().x - 1), std::max(first.y, box.br().y - 1));
   line(first, {last.x, first.y}, thickness, color);

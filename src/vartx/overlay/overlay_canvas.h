@@ -1,9 +1,9 @@
-// OverlayCanvas: draws shapes into the planes of a mapped frame.
+// OverlayCanvas: draws shapes into the planes of a mapped frame, with OpenCV.
 //
-// Coordinates are pixels of the frame, any numbers: what lies outside the frame is clipped. Of
-// NV12, both planes are drawn into, that of the colours at half the size, so edges of colours lie
-// on even pixels. Colours of NV12 follow BT.601 with limited range. To be used from one thread at a
-// time.
+// Coordinates are pixels of the frame and may have any value: shapes are clipped to the frame. For
+// NV12 (Y_UV8_420), each shape is drawn into both planes, into the chroma plane at half the size,
+// so that the edges of colours are at even pixels; colours are converted by BT.601, limited range.
+// Not thread-safe.
 #pragma once
 
 #include <opencv2/core.hpp>
@@ -17,34 +17,35 @@ namespace millrace::vartx {
 
 struct TextStyle {
   int font = 0;     // 0 to 7, OpenCV's Hershey fonts
-  double size = 1;  // a factor of the font's own size
+  double size = 1;  // scale factor of the font's base size
 };
 
 class OverlayCanvas {
  public:
-  // The planes stay the frame's and must outlive the canvas. Throws std::invalid_argument for a
-  // format other than BGR, RGB, BGRx, RGBx and Y_UV8_420.
+  // Borrows the planes of the frame, which must stay mapped while the canvas is used. Throws
+  // std::invalid_argument for a format other than BGR, RGB, BGRx, RGBx and Y_UV8_420.
   explicit OverlayCanvas(const ::vart::VideoFrameMapInfo& frame);
 
-  // Thickness, here and below: pixels, 1 to 100; what is beyond is taken as the nearest.
+  // Thickness, here and below, is in pixels and is clamped to 1 to 100.
   void outline(const cv::Rect2d& box, uint32_t thickness, const ::vart::OverlayColorData& color);
-  // Mixed with the picture by the colour's alpha: 0 changes nothing, 255 covers.
+  // Fills a box, blended with the picture by the colour's alpha: 0 is transparent, 255 opaque.
   void fill(const cv::Rect2d& box, const ::vart::OverlayColorData& color);
   void line(cv::Point2d start, cv::Point2d end, uint32_t thickness,
             const ::vart::OverlayColorData& color);
   void circle(cv::Point2d center, uint32_t radius, uint32_t thickness,
               const ::vart::OverlayColorData& color);
-  // `origin` is the lower left corner of the text, or, turned upside down, the upper left one.
+  // Draws a text whose lower left corner is `origin`; with `upside_down` (OpenCV's
+  // bottomLeftOrigin) the text is mirrored vertically, and `origin` is its upper left corner.
   void text(const std::string& text, cv::Point2d origin, const TextStyle& style, bool upside_down,
             const ::vart::OverlayColorData& color);
 
-  // The rectangle that the text covers, for the same arguments.
+  // Returns the rectangle that text() covers with the same arguments.
   static cv::Rect2d text_box(const std::string& text, cv::Point2d origin, const TextStyle& style,
                              bool upside_down);
 
  private:
   enum class Channels : uint8_t { kBgr, kRgb, kLuma, kChroma };
-  // A plane, and how coordinates and colours become its own.
+  // A plane, with the conversion of coordinates and colours of the frame to those of the plane.
   struct Surface {
     cv::Mat pixels;
     Channels channels = Channels::kBgr;

@@ -1,3 +1,4 @@
+// Captions for classes and boxes, and rectangle covers of class maps.
 #include "vartx/overlay/overlay_shapes.h"
 
 #include <fmt/format.h>
@@ -17,15 +18,15 @@ namespace {
 using ::vart::OverlayColorData;
 using ::vart::OverlayCoordinates;
 
-constexpr double kMargin = 4;        // pixels between a text and what it stands at
-constexpr double kFontLine = 30;     // pixels from line to line of a font of size 1
-constexpr uint8_t kMaskAlpha = 128;  // of 255
+constexpr double kMargin = 4;        // pixels between a text and its box or the frame's edge
+constexpr double kFontLine = 30;     // line spacing of a font of size 1, in pixels
+constexpr uint8_t kMaskAlpha = 128;  // half of 255, which is opaque
 
 OverlayCoordinates whole(double x, double y) {
   return {rounded_coordinate(x), rounded_coordinate(y)};
 }
 
-// Neighbouring classes get colours far apart.
+// Returns the colour of a class in masks. Classes with consecutive numbers get distinct colours.
 OverlayColorData mask_color(uint16_t class_id) {
   constexpr std::array<OverlayColorData, 6> kColors = {{{230, 25, 75, kMaskAlpha},
                                                         {60, 180, 75, kMaskAlpha},
@@ -36,7 +37,7 @@ OverlayColorData mask_color(uint16_t class_id) {
   return kColors[class_id % kColors.size()];
 }
 
-// Pixels first to last - 1 of a row of a map.
+// A run of pixels of one class in a row of a map: pixels `first` to `last` - 1.
 struct Run {
   uint32_t first = 0;
   uint32_t last = 0;
@@ -56,7 +57,8 @@ std::vector<Run> runs_of(const uint16_t* row, uint32_t width) {
   return runs;
 }
 
-// How the pixels of one map lie on the frame.
+// The transformation from the pixels of a class map to rectangles on the frame: first to the
+// model's input, whose size may differ from that of the map, then to the frame.
 class MapPlacement {
  public:
   MapPlacement(const ::vart::InferResScaleInfo& scale, uint32_t width, uint32_t height)
@@ -82,10 +84,11 @@ class MapPlacement {
   double y_;
 };
 
-// The runs of a map, those that are alike in rows below each other as one rectangle.
+// Covers a class map by rectangles: run-length encodes each row, and merges equal runs in
+// consecutive rows into one rectangle.
 void add_map(const std::vector<uint16_t>& map, uint32_t width, uint32_t height,
              const MapPlacement& placement, std::vector<::vart::OverlayRectParams>& rects) {
-  std::map<Run, uint32_t> open;  // with the row each began in
+  std::map<Run, uint32_t> open;  // the runs of the previous row, with the first row of each
   for (uint32_t y = 0; y <= height; ++y) {
     std::map<Run, uint32_t> next;
     if (y < height)
@@ -125,7 +128,7 @@ void OverlayShapes::add(const ::vart::DetectionResData& box, int64_t level) {
 void OverlayShapes::add(const ::vart::SegmentationResData& maps,
                         const ::vart::InferResScaleInfo& scale) {
   for (size_t i = 0; i < maps.class_map.size(); ++i) {
-    // Programs may change results: what is not a whole map is left out.
+    // Programs may modify results, so maps with inconsistent sizes are skipped.
     if (i >= maps.width.size() || i >= maps.height.size()) return;
     const uint64_t pixels = uint64_t{maps.width[i]} * maps.height[i];
     if (pixels == 0 || maps.class_map[i].size() != pixels) continue;

@@ -1,4 +1,5 @@
-// OverlayShapes: the shapes that show results, collected one result after the other.
+// OverlayShapes: the overlay shapes (rectangles and texts) that visualise inference results,
+// collected one result after another.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +13,21 @@
 
 namespace millrace::vartx {
 
-// To be used from one thread at a time. Texts point into the object, so it is not copied.
+// Not thread-safe. Not copyable, since text shapes point to strings in the object.
 class OverlayShapes {
  public:
-  // The configuration must outlive every call of add.
+  // The configuration is borrowed and must outlive every call of add().
   explicit OverlayShapes(const MetaConvertConfig& config) : config_(config) {}
   OverlayShapes(const OverlayShapes&) = delete;
   OverlayShapes& operator=(const OverlayShapes&) = delete;
 
-  // `level` is that of the result's node in the tree, and chooses the colour.
-  // A line of text for each class, below those of results before it.
+  // `level` is the level of the result's node in the tree, which selects the colour.
+  // Adds a line of text for each class, below the lines of earlier results.
   void add(const ::vart::ClassificationResData& classes, int64_t level);
-  // The box, and its label above or inside it.
+  // Adds a rectangle, and its caption above or inside it.
   void add(const ::vart::DetectionResData& box, int64_t level);
-  // A half transparent rectangle for each group of neighbouring pixels of one class but 0. `scale`
-  // says how the maps lie on the frame; without sizes of model and frame, a pixel for a pixel.
+  // Adds half-transparent rectangles that cover the pixels of every class except 0. `scale` states
+  // the position of the maps on the frame; if it is empty, one pixel of a map is one of the frame.
   void add(const ::vart::SegmentationResData& maps, const ::vart::InferResScaleInfo& scale);
 
   ::vart::OverlayShapeInfo& info() { return info_; }
@@ -38,8 +39,8 @@ class OverlayShapes {
 
   const MetaConvertConfig& config_;
   ::vart::OverlayShapeInfo info_;
-  std::deque<std::string> texts_;  // which the shapes point to
-  int lines_ = 0;                  // of classes so far
+  std::deque<std::string> texts_;  // the strings to which the shapes point
+  int lines_ = 0;                  // number of lines of text for classes
 };
 
 }  // namespace millrace::vartx

@@ -1,4 +1,7 @@
-// Classification: one result per output tensor, with the best classes of the frame.
+// Postprocessing of classifiers: softmax, calibration (Platt scaling, temperature scaling), bias
+// correction and other transformations of the scores, then a selection of classes by rank or
+// threshold. Gives one result per output tensor and frame. vision/postprocess/scores.h implements
+// the functions.
 #include <fmt/format.h>
 
 #include <stdexcept>
@@ -15,7 +18,7 @@ using ::vart::PostProcessType;
 using vision::RankedClass;
 using Ranking = std::vector<RankedClass>;
 
-// The best class, with the entropy of all as its score.
+// Returns the best class. Its score is the entropy of the softmax of all scores.
 Ranking uncertainty(std::span<float> scores) {
   vision::softmax(scores);
   Ranking best = vision::top_classes(scores, 1);
@@ -49,15 +52,15 @@ Ranking rank(PostProcessType type, const PostProcessConfig& config, std::span<fl
     case PostProcessType::CALIBRATION_TEMPERATURE:
       vision::calibrate_temperature(scores, config.temperature);
       break;
-    default:  // TOPK and LABEL_MAPPING: the scores as they are
+    default:  // TOPK and LABEL_MAPPING do not change the scores
       break;
   }
   return vision::top_classes(scores, config.top_k);
 }
 
-// How many of an output's elements are classes. A shape [1, C / B, 1, 1, B] of the HW view ends in
-// up to B - 1 lanes of padding, which it does not tell from classes; the labels do, where there is
-// one for each class.
+// Returns how many elements of an output are classes. The shape [1, ceil(C / B), 1, 1, B] of a
+// blocked HW view contains up to B - 1 elements of padding at its end and does not state C. If
+// there are labels for all elements but fewer than B, their number is taken for C.
 size_t count_classes(const PostProcessConfig& config, const ::vart::TensorInfo& output) {
   const size_t elements = elements_of(output);
   const std::vector<uint32_t>& shape = output.shape;
@@ -91,12 +94,12 @@ class Classification : public PostProcessFunction {
  private:
   const PostProcessType type_;
   const PostProcessConfig& config_;
-  const std::vector<size_t> class_counts_;  // of each output
+  const std::vector<size_t> class_counts_;  // number of classes of each output
 };
 
 void check_bias(const PostProcessConfig& config, const ::vart::TensorInfo& output, size_t classes) {
   if (!config.bias.empty() && config.bias.size() != classes)
-    throw std::invalid_argument(fmt::format("{}: {} numbers of \"bias\" for {} classes",
+    throw std::invalid_argument(fmt::format("{}: \"bias\" has {} values for {} classes",
                                             title_of(output), config.bias.size(), classes));
 }
 

@@ -1,4 +1,7 @@
-// Detection: one result per box, or the number of boxes of each class.
+// Postprocessing of object detectors. A decoder (YOLO or SSD, vision/postprocess) turns the output
+// tensors of a frame into candidate boxes; then non-maximum suppression, in the variant of the
+// type, selects the results. Gives one result per box, or for OBJECT_COUNT the number of boxes of
+// each class.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +24,7 @@ using vision::Detection;
 
 constexpr float kSoftSigma = 0.5F;
 
-// Decodes the outputs of one frame; one per decoder.
+// Decodes the output tensors of one frame into candidates; the decoder is bound to it.
 using Decode =
     std::function<std::vector<Detection>(std::span<const std::span<const float>> outputs)>;
 
@@ -44,7 +47,7 @@ std::vector<vision::CellLayout> output_cells(const PostProcessConfig& config,
   return cells;
 }
 
-// How many anchors each grid has.
+// Returns the number of anchors of each grid: as configured, or else the same for each.
 std::vector<uint32_t> anchor_counts(const ModelParams& model) {
   const size_t grids = model.grid_shapes.size();
   std::vector<uint32_t> counts = model.boxes_per_cell;
@@ -60,10 +63,11 @@ std::vector<uint32_t> anchor_counts(const ModelParams& model) {
   return counts;
 }
 
-// Without anchors a cell has one box, which programs say as 0 or 1, or leave out.
+// Checks a configuration without anchors. Each cell then has one box, for which "num-anchorboxes"
+// may be 0 or 1 or missing.
 void check_no_anchors(const ModelParams& model) {
   if (std::ranges::any_of(model.boxes_per_cell, [](uint32_t count) { return count > 1; }))
-    throw std::invalid_argument("\"num-anchorboxes\" above 1 need \"anchors\"");
+    throw std::invalid_argument("\"num-anchorboxes\" greater than 1 requires \"anchors\"");
 }
 
 void scale_to_pixels(vision::GridSet& set) {
@@ -173,7 +177,8 @@ std::shared_ptr<::vart::InferResult> result_of(const Detection& found, const Lab
   return make_result(::vart::InferResultType::DETECTION, std::move(data));
 }
 
-// The classes of a frame with the number of their boxes as confidence, the most frequent first.
+// Returns the classes of a frame, the most frequent first, with the number of boxes of each as its
+// confidence.
 std::shared_ptr<::vart::InferResult> counts_of(std::span<const Detection> found,
                                                const Labels& labels) {
   std::vector<vision::ClassCount> counts = vision::count_by_class(found);

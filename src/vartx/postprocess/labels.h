@@ -1,4 +1,4 @@
-// Labels: the names of a network's classes, from a text file. Immutable, and thread-safe.
+// Labels: the names of a network's classes, read from a text file. Immutable and thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -11,15 +11,15 @@ namespace millrace::vartx {
 
 class Labels {
  public:
-  // No labels: every class has an empty one.
+  // Without labels, the label of every class is empty.
   Labels() = default;
-  // Reads a file with one label per line, whose number, from 0, is the class; lines end in LF or
-  // CR LF. An empty path gives no labels. Throws std::exception with the reason when the file
-  // cannot be read or has no line.
+  // Reads a file with one label per line; line i, from 0, is the label of class i. Lines end in LF
+  // or CR LF. An empty path gives no labels. Throws a std::exception, with the reason, when the
+  // file cannot be read or is empty.
   explicit Labels(const std::string& path);
 
-  // Beyond the last line, the number of the class: what a program prints then still tells classes
-  // apart.
+  // Returns the label of a class. For a class beyond the last line it is the number of the class,
+  // so that classes can still be distinguished.
   std::string of(uint32_t class_id) const;
   size_t count() const { return lines_.size(); }
 

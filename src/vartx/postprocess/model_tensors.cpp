@@ -29,13 +29,13 @@ tensor::DataType type_of(const TensorInfo& info) {
       break;
   }
   throw std::invalid_argument(title_of(info) +
-                              ": its data type is none of INT8, FLOAT32, BF16 and FP16");
+                              ": the data type must be INT8, FLOAT32, BF16 or FP16");
 }
 
 void check_output(const TensorInfo& info) {
   const size_t needed = bytes_of(info);
   if (info.size < needed)
-    throw std::invalid_argument(fmt::format("{}: its shape [{}] needs {} bytes, and its size is {}",
+    throw std::invalid_argument(fmt::format("{}: the shape [{}] needs {} bytes, but the size is {}",
                                             title_of(info), fmt::join(info.shape, ", "), needed,
                                             info.size));
   const bool is_scale = std::isfinite(info.scale_coeff) && info.scale_coeff > 0;
@@ -44,7 +44,8 @@ void check_output(const TensorInfo& info) {
                                             title_of(info), info.scale_coeff));
 }
 
-// Finds the size of a picture; false if the shape is not a picture of that layout.
+// Reads the size from a shape with the dimensions of `layout`; false if the rank does not match, or
+// the layout has no width and height.
 bool find_size(const std::vector<uint32_t>& shape, const std::string& layout, InputSize& size) {
   if (shape.size() != layout.size()) return false;
   const size_t width = layout.find('W');
@@ -54,7 +55,8 @@ bool find_size(const std::vector<uint32_t>& shape, const std::string& layout, In
   return true;
 }
 
-// Guesses from four dimensions: the second or the last one is the channels if it is 1, 3 or 4.
+// Guesses the layout of a shape. Of four dimensions, the second or the last one is the channels if
+// it is 1, 3 or 4; five dimensions are those of HCWNC, here with B for the block of channels.
 std::string guessed_layout(const std::vector<uint32_t>& shape) {
   const auto may_be_channels = [&](size_t i) {
     return shape[i] == 1 || shape[i] == 3 || shape[i] == 4;
@@ -84,7 +86,7 @@ size_t elements_of(const TensorInfo& info) {
     if (elements == 0 || elements > std::numeric_limits<uint32_t>::max()) break;
   }
   if (elements == 0 || elements > std::numeric_limits<uint32_t>::max())
-    throw std::invalid_argument(fmt::format("{}: its shape [{}] has no elements or too many",
+    throw std::invalid_argument(fmt::format("{}: the shape [{}] has no elements or too many",
                                             title_of(info), fmt::join(info.shape, ", ")));
   return elements;
 }
@@ -106,7 +108,7 @@ void read_output(const TensorInfo& info, tensor::DataType byte_type, const std::
 
 InputSize input_size(const ModelTensors& tensors, const std::string& layout) {
   if (tensors.inputs.empty())
-    throw std::invalid_argument("set_config: boxes need the size of the input, and there is none");
+    throw std::invalid_argument("set_config: boxes need an input tensor, for the picture's size");
   const TensorInfo& input = tensors.inputs.front();
   const std::string own = input.shape.size() == 5 ? guessed_layout(input.shape) : layout;
   InputSize size;

@@ -1,3 +1,5 @@
+// vart::PostProcess: converts the output tensors of each frame to float and passes them to the
+// postprocessing function that set_config() has chosen.
 #include "vart/vart_postprocess.hpp"
 
 #include <fmt/format.h>
@@ -30,11 +32,11 @@ class PostProcessImplBase {
   const PostProcessType type;
   const PostProcessConfig config;
   const std::shared_ptr<Device> device;
-  // State that set_config sets; `function` is null before it was called.
+  // The state that set_config() sets; `function` is null before its first success.
   uint32_t batch_size = 0;
   ModelTensors tensors;
   std::unique_ptr<PostProcessFunction> function;
-  std::vector<std::vector<float>> values;  // of one frame's outputs, kept for their memory
+  std::vector<std::vector<float>> values;  // outputs of one frame; a member to reuse the memory
 };
 
 namespace {
@@ -46,19 +48,19 @@ PostProcessConfig read_config(PostProcessType type, const std::string& json) {
 
 void check_frames(const PostProcessImplBase& impl, uint32_t frames) {
   if (impl.function == nullptr)
-    throw std::runtime_error("process: set_config was not called, or failed");
+    throw std::runtime_error("process: set_config has not been called, or has failed");
   if (frames == 0 || frames > impl.batch_size)
     throw std::invalid_argument(
-        fmt::format("process: {} frames, where 1 to {} are allowed", frames, impl.batch_size));
+        fmt::format("process: {} frames, but the number must be 1 to {}", frames, impl.batch_size));
 }
 
 void check_count(const char* what, size_t given, size_t needed) {
   if (given < needed)
     throw std::invalid_argument(
-        fmt::format("process: {} {} given, where {} are needed", given, what, needed));
+        fmt::format("process: {} {} are given, but {} are needed", given, what, needed));
 }
 
-// The results of the frame whose outputs were read into impl.values.
+// Returns the results of a frame, whose outputs are in impl.values, and prints them if configured.
 FrameResults finish_frame(PostProcessImplBase& impl, uint32_t frame) {
   const std::vector<std::span<float>> outputs(impl.values.begin(), impl.values.end());
   FrameResults results = impl.function->process(outputs);
@@ -82,10 +84,10 @@ void read_memory(PostProcessImplBase& impl, size_t output, const std::shared_ptr
     throw std::invalid_argument("process: no memory for " + millrace::vartx::title_of(info));
   const size_t needed = millrace::vartx::bytes_of(info);
   if (memory->get_size() < needed)
-    throw std::invalid_argument(fmt::format("process: a memory of {} bytes for {}, which has {}",
+    throw std::invalid_argument(fmt::format("process: a memory has {} bytes, but {} needs {}",
                                             memory->get_size(), millrace::vartx::title_of(info),
                                             needed));
-  // The mapping is valid afterwards as before: the program may hold one of its own.
+  // The program may have mapped the memory itself: maps nest, so its own map stays open.
   read_pointer(impl, output, reinterpret_cast<const int8_t*>(memory->map(DataMapFlags::READ)));
   memory->unmap();
 }
@@ -103,7 +105,7 @@ PostProcess::PostProcess(std::shared_ptr<PostProcessImplBase> impl) : impl_(std:
 
 void PostProcess::set_config(std::vector<TensorInfo>& info, uint32_t batch_size) {
   const millrace::DefaultFloatEnvironment floats;
-  if (batch_size == 0) throw std::invalid_argument("set_config: a batch of no frames");
+  if (batch_size == 0) throw std::invalid_argument("set_config: the batch size is 0");
   ModelTensors tensors = millrace::vartx::sort_tensors(info);
   std::vector<std::vector<float>> values(tensors.outputs.size());
   impl_->function = millrace::vartx::make_function(impl_->type, impl_->config, tensors);

@@ -1,3 +1,5 @@
+// Reads and validates the keys of each type of postprocessing. Only the keys that a type uses are
+// read, so that invalid values of others do not matter.
 #include "vartx/postprocess/postprocess_config.h"
 
 #include <fmt/format.h>
@@ -11,7 +13,8 @@ namespace {
 
 using ::vart::PostProcessType;
 
-// Far more than any network has, and few enough that products of two fit 64 bits.
+// The limit for counts: far more than any network needs, and small enough that the product of two
+// counts fits in 64 bits.
 constexpr uint32_t kLargest = 1 << 24;
 
 uint32_t count_in(double value, const std::string& key, uint32_t least) {
@@ -23,7 +26,8 @@ uint32_t count_in(double value, const std::string& key, uint32_t least) {
 
 float positive(const JsonConfig& json, const std::string& key, float fallback) {
   const float value = json.number(key, fallback);
-  if (value <= 0) throw std::invalid_argument(fmt::format("\"{}\": {} is not above 0", key, value));
+  if (value <= 0)
+    throw std::invalid_argument(fmt::format("\"{}\": {} is not positive", key, value));
   return value;
 }
 
@@ -46,12 +50,12 @@ std::vector<ModelParams::GridShape> read_grid_shapes(const JsonConfig& json) {
   return shapes;
 }
 
-// Widths and heights by turns, however they are grouped.
+// Reads anchors from alternating widths and heights, which may be grouped in nested lists.
 std::vector<vision::Anchor> read_anchors(const JsonConfig& json) {
   const std::vector<float> sides = json.flattened_numbers("anchors");
   if (sides.size() % 2 != 0)
     throw std::invalid_argument(
-        fmt::format("\"anchors\": {} numbers are no pairs of width and height", sides.size()));
+        fmt::format("\"anchors\": {} numbers are not pairs of width and height", sides.size()));
   std::vector<vision::Anchor> anchors;
   for (size_t i = 0; i < sides.size(); i += 2) anchors.push_back({sides[i], sides[i + 1]});
   return anchors;
@@ -69,7 +73,7 @@ ModelParams read_model_params(PostProcessType type, const JsonConfig& json) {
     params.boxes_per_cell.push_back(count_in(static_cast<double>(count), "num-anchorboxes", 0));
   params.input_layout = first_or_empty(json.texts("input-layout"));
   params.output_layouts = json.texts("output-layout");
-  if (type == PostProcessType::YOLOV2) return params;  // which says the rest by itself
+  if (type == PostProcessType::YOLOV2) return params;  // the type implies the other parameters
   params.anchors_in_cells = json.boolean("is-scaling-required", false);
   if (type == PostProcessType::SSDRESNET34) return params;
   params.has_objectness = json.boolean("is-obj-score-included", false);
@@ -87,7 +91,7 @@ void read_classification(PostProcessType type, const JsonConfig& json, PostProce
   switch (type) {
     case PostProcessType::ARGMAX:
     case PostProcessType::UNCERTAINTY_ESTIMATION:
-      return;  // one class
+      return;  // the result always has one class
     case PostProcessType::OUTLIER_DETECTION:
       config.outlier_threshold = json.number("outlier-threshold", config.outlier_threshold);
       break;
@@ -169,10 +173,10 @@ PostProcessConfig read_postprocess_config(PostProcessType type, const JsonConfig
       break;
     case ResultKind::kSegmentation:
       config.model.output_layouts = json.object("model-params").texts("output-layout");
-      return config;  // maps have numbers, no labels
+      return config;  // class maps have no labels
     case ResultKind::kNone:
       throw std::invalid_argument(
-          fmt::format("PostProcess: {} is no type of postprocessing", static_cast<int>(type)));
+          fmt::format("PostProcess: {} is not a known type", static_cast<int>(type)));
   }
   config.labels = Labels(json.text("label-file-path", ""));
   return config;

@@ -1,4 +1,5 @@
-// PostProcessConfig: the keys of a postprocess-config, read and checked.
+// PostProcessConfig: the validated values of the JSON configuration of PostProcess. docs/vart-x.md
+// lists the keys.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@
 
 namespace millrace::vartx {
 
-// The keys of "model-params": how a detector's outputs are laid out.
+// The values of "model-params", which describe the outputs of a detector.
 struct ModelParams {
   struct GridShape {
     uint32_t rows = 0;
@@ -22,15 +23,15 @@ struct ModelParams {
   };
   std::vector<GridShape> grid_shapes;
   std::vector<vision::Anchor> anchors;
-  std::vector<uint32_t> boxes_per_cell;  // of each grid; empty: the anchors evenly divided
-  std::string input_layout;              // empty where none is given
+  std::vector<uint32_t> boxes_per_cell;  // per grid; empty: the anchors are divided evenly
+  std::string input_layout;              // empty if not configured
   std::vector<std::string> output_layouts;
   bool has_objectness = false;
-  bool anchors_in_cells = false;  // instead of pixels of the input
+  bool anchors_in_cells = false;  // anchors are in units of grid cells, not of input pixels
   bool apply_sigmoid = false;
 };
 
-// Kind of result that a type of postprocessing makes; UNKNOWN and invalid types make none.
+// The kind of result that a type of postprocessing has; kNone for UNKNOWN and undefined types.
 enum class ResultKind : uint8_t { kNone, kClassification, kDetection, kSegmentation };
 ResultKind kind_of(::vart::PostProcessType type) noexcept;
 
@@ -38,7 +39,7 @@ struct PostProcessConfig {
   uint32_t top_k = 1;
   Labels labels;
   bool print = false;
-  tensor::DataType byte_type = tensor::DataType::kInt8;  // what tensors called INT8 hold
+  tensor::DataType byte_type = tensor::DataType::kInt8;  // element type of tensors called INT8
 
   float platt_a = 1;
   float platt_b = 0;
@@ -52,9 +53,9 @@ struct PostProcessConfig {
   ModelParams model;
 };
 
-// Reads the keys that the type uses, and the label file where results have labels; programs leave
-// other keys in the text, whatever their values. Throws std::invalid_argument for a type that makes
-// nothing, and, naming key and value, for what is out of range or of another kind.
+// Reads the keys that the type uses, and the label file if its results have labels. Other keys may
+// be present with any value. Throws std::invalid_argument for an undefined type, and for a value
+// that is out of range or has a wrong type; the message then names key and value.
 PostProcessConfig read_postprocess_config(::vart::PostProcessType type, const JsonConfig& json);
 
 }  // namespace millrace::vartx

@@ -17,7 +17,7 @@ std::unique_ptr<PostProcessFunction> make_function(::vart::PostProcessType type,
     case ResultKind::kNone:
       break;
   }
-  throw std::invalid_argument("PostProcess: a type without a function");
+  throw std::invalid_argument("PostProcess: the type has no function");
 }
 
 }  // namespace millrace::vartx

@@ -1,4 +1,4 @@
-// PostProcessFunction: one postprocessing function, configured and fitted to a model's tensors.
+// PostProcessFunction: a postprocessing function for one type, configured for a model's tensors.
 #pragma once
 
 #include <memory>
@@ -17,18 +17,19 @@ using FrameResults = std::vector<std::shared_ptr<::vart::InferResult>>;
 class PostProcessFunction {
  public:
   virtual ~PostProcessFunction() = default;
-  // The results of one frame, best first. `outputs` are the elements of each output tensor; the
-  // function may change them. To be called from one thread at a time.
+  // Returns the results of one frame, the best first. `outputs` has the elements of each output
+  // tensor, which the function may modify. Not thread-safe.
   virtual FrameResults process(std::span<const std::span<float>> outputs) const = 0;
 };
 
-// Throws std::invalid_argument for a type that has no function, and for tensors that do not fit the
-// configuration. The configuration must outlive the function.
+// Makes the function for a type. Throws std::invalid_argument for an undefined type, and for
+// tensors that do not match the configuration. The configuration is borrowed and must outlive the
+// function.
 std::unique_ptr<PostProcessFunction> make_function(::vart::PostProcessType type,
                                                    const PostProcessConfig& config,
                                                    const ModelTensors& tensors);
 
-// The three kinds, of the types that belong to them.
+// Make the functions of the three kinds of results. Requirement: the type is one of that kind.
 std::unique_ptr<PostProcessFunction> make_classification(::vart::PostProcessType type,
                                                          const PostProcessConfig& config,
                                                          const ModelTensors& tensors);

@@ -1,4 +1,4 @@
-// Results as lines of text, for the key post-process-print. Thread-safe.
+// Formats results as text, for the configuration key "post-process-print". Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace millrace::vartx {
 
-// One line for each class or box, or for each map of a segmentation, each with a line end:
+// Returns one line for each class, box or map of a segmentation, each terminated by a newline:
 //   frame 0: class 281 "tabby cat" 0.9385
 //   frame 0: box 112,36 57x74 class 0 "face" 0.9376
 //   frame 0: map 0 512x256

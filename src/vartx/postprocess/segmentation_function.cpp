@@ -1,4 +1,6 @@
-// Segmentation: one result per frame, with a class map for each output tensor.
+// Postprocessing of semantic segmentation: for each output tensor a class map, the argmax over the
+// channels at each pixel, or with a single channel and SIGMOIDSEG a binary map. Gives one result
+// per frame.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,10 +29,10 @@ CellLayout map_layout(const ::vart::TensorInfo& output, const std::string& name)
       value_or_throw(vision::cell_layout(output.shape, name), title_of(output));
   if (!layout.is_map)
     throw std::invalid_argument(fmt::format(
-        "{}: a class map needs height and width, layout {} has none", title_of(output), name));
+        "{}: a class map needs height and width, but layout {} has none", title_of(output), name));
   if (layout.channels > vision::kMostMapClasses)
-    throw std::invalid_argument(
-        fmt::format("{}: {} classes do not fit 16 bits", title_of(output), layout.channels));
+    throw std::invalid_argument(fmt::format("{}: {} classes exceed the range of 16 bits",
+                                            title_of(output), layout.channels));
   return layout;
 }
 

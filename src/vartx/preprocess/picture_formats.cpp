@@ -16,7 +16,7 @@ using vision::ChannelOrder;
 using vision::SourceFormat;
 using vision::TargetFormat;
 
-// A format, and how preprocessing can read it and write it, if it can.
+// A video format and the corresponding formats for reading and for writing, if it is supported.
 struct Row {
   VideoFormat format;
   std::string_view name;
@@ -87,14 +87,14 @@ Result<SourceFormat> source_format(VideoFormat format) {
   const Row* row = find(format);
   if (row != nullptr && row->source) return *row->source;
   return invalid_argument(
-      fmt::format("pictures of the format {} are not read", format_name(format)));
+      fmt::format("pictures of the format {} cannot be read", format_name(format)));
 }
 
 Result<TargetFormat> target_format(VideoFormat format) {
   const Row* row = find(format);
   if (row != nullptr && row->target) return *row->target;
   return invalid_argument(
-      fmt::format("pictures of the format {} are not made", format_name(format)));
+      fmt::format("pictures of the format {} cannot be written", format_name(format)));
 }
 
 VideoFormat video_format(std::string_view name) {

@@ -1,4 +1,5 @@
-// Video formats as preprocessing reads and writes them. Thread-safe.
+// The translation of the API's video formats to the picture formats of vision/preprocess.
+// Thread-safe.
 #pragma once
 
 #include <string>
@@ -10,16 +11,18 @@
 
 namespace millrace::vartx {
 
-// kInvalidArgument where pictures of this format are not read.
+// Returns the format for pictures to read. kInvalidArgument for a format that cannot be read.
 Result<vision::SourceFormat> source_format(::vart::VideoFormat format);
 
-// The 8-bit formats give kInt8. kInvalidArgument where pictures of this format are not made.
+// Returns the format for pictures to write; for 8-bit formats its type is kInt8. kInvalidArgument
+// for a format that cannot be written.
 Result<vision::TargetFormat> target_format(::vart::VideoFormat format);
 
-// The format of a name in a configuration, such as "RGBX_BF16", in upper or lower case; UNKNOWN for
-// a text that is no name.
+// Returns the format with a name, such as "RGBX_BF16", in upper or lower case; UNKNOWN for any
+// other text.
 ::vart::VideoFormat video_format(std::string_view name);
-// "RGBX_BF16"; the number of a format that preprocessing does not know.
+// Returns the name of a format, such as "RGBX_BF16"; for a format that preprocessing does not
+// support, its number.
 std::string format_name(::vart::VideoFormat format);
 
 }  // namespace millrace::vartx

@@ -1,3 +1,5 @@
+// vart::PreProcess over vision::preprocess(): translates formats, regions and settings, maps the
+// frames, and shares the rows among lanes (SharedRows).
 #include "vart/vart_preprocess.hpp"
 
 #include <fmt/format.h>
@@ -29,7 +31,7 @@ class PreProcessImplBase {
       : config(given), device(std::move(device)) {}
 
   PreProcessConfig config;
-  const std::shared_ptr<Device> device;  // stays open as long as its functions
+  const std::shared_ptr<Device> device;  // kept open as long as this object exists
   VideoInfo output{};
   millrace::vartx::SharedRows rows;
 };
@@ -57,8 +59,7 @@ Result<vision::Fit> fit_of(PreProcessType type) {
     case PreProcessType::PANSCAN:
       return vision::Fit::kPanscan;
   }
-  return invalid_argument(
-      fmt::format("the preprocess type {} is none that is known", static_cast<int>(type)));
+  return invalid_argument(fmt::format("{} is not a known preprocess type", static_cast<int>(type)));
 }
 
 Result<vision::PreprocessOptions> options_of(const PreProcessConfig& config) {
@@ -72,12 +73,13 @@ Result<vision::PreprocessOptions> options_of(const PreProcessConfig& config) {
                         .factor = info.qt_fctr}};
 }
 
-// The format of the output frame, which the program has made by get_output_vinfo.
+// Returns the format to write, from the format of the output frame, which must be the configured
+// one if there is one.
 Result<vision::TargetFormat> target_format(const PreProcessConfig& config, VideoFormat format) {
   const VideoFormat wanted = config.info.colour_format;
   if (wanted != VideoFormat::UNKNOWN && wanted != format)
     return invalid_argument(
-        fmt::format("the output frame has the format {}, and colour_format is {}",
+        fmt::format("the output frame has the format {}, but colour_format is {}",
                     millrace::vartx::format_name(format), millrace::vartx::format_name(wanted)));
   MILLRACE_ASSIGN_OR_RETURN(vision::TargetFormat target, millrace::vartx::target_format(format));
   if (target.type == millrace::tensor::DataType::kInt8) target.type = config.byte_type;
@@ -104,8 +106,7 @@ Result<vision::Geometry> run(PreProcessImplBase& impl, const PreProcessOp& op) {
   const PreProcessConfig& config = impl.config;
   if (op.in_frame == nullptr) return invalid_argument("the input frame is null");
   if (op.out_frame == nullptr) return invalid_argument("the output frame is null");
-  if (op.in_frame == op.out_frame)
-    return invalid_argument("the output frame is the input frame, too");
+  if (op.in_frame == op.out_frame) return invalid_argument("input and output frame are the same");
   const MappedFrame in(*op.in_frame, DataMapFlags::READ);
   const MappedFrame out(*op.out_frame, DataMapFlags::WRITE);
   vision::SourcePicture source;

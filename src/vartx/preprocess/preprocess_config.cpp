@@ -21,7 +21,7 @@ VideoFormat colour_format(const JsonConfig& json) {
   const VideoFormat format = video_format(text);
   if (format == VideoFormat::UNKNOWN && !text.empty())
     throw std::invalid_argument(
-        fmt::format("\"colour-format\": \"{}\" is no format of preprocessing", text));
+        fmt::format("\"colour-format\": \"{}\" is not a supported format", text));
   return format;
 }
 

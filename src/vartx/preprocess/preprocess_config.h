@@ -1,4 +1,5 @@
-// The settings that the configuration text of a PreProcess states.
+// PreProcessConfig: the validated values of the JSON configuration of PreProcess.
+// docs/preprocess.md lists the keys.
 #pragma once
 
 #include <optional>
@@ -12,13 +13,13 @@ namespace millrace::vartx {
 
 struct PreProcessConfig {
   ::vart::PreProcessInfo info;
-  std::optional<float> quant_scale_factor;               // takes precedence over any qt_fctr
-  tensor::DataType byte_type = tensor::DataType::kInt8;  // what 8-bit formats hold
+  std::optional<float> quant_scale_factor;               // takes precedence over info.qt_fctr
+  tensor::DataType byte_type = tensor::DataType::kInt8;  // element type of 8-bit formats
   vision::Filter filter = vision::Filter::kAuto;
 };
 
-// Throws std::invalid_argument for what is no JSON object, and for a value that a key does not
-// take.
+// Parses the configuration. Throws std::invalid_argument for text that is not a JSON object, and
+// for an invalid value.
 PreProcessConfig parse_preprocess_config(const std::string& json);
 
 }  // namespace millrace::vartx

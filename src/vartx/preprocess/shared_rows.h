@@ -1,7 +1,7 @@
-// SharedRows: divides the rows of a picture among the calling thread and the lanes of the device on
-// which the process's runners run. A process without a runner has no lanes, and none are started
-// for this: the calling thread then makes all rows. So does it where a picture is too small for
-// more.
+// SharedRows: computes the rows of a picture in parallel, on the calling thread and on idle lanes
+// of the device that the process's runners use (queue/lanes/shared_loop.h). If the process has no
+// runner and so no lanes, or if the picture is small, the calling thread computes all rows.
+// Thread-safe.
 #pragma once
 
 #include <memory>
@@ -15,18 +15,20 @@ namespace millrace::vartx {
 
 class SharedRows {
  public:
-  // Below so many pixels that are read, about a quarter of a millisecond, waking a lane takes as
-  // long as it saves (docs/performance/conversions.md).
+  // The smallest number of source samples for which lanes are used. Fewer take less than about a
+  // quarter of a millisecond, and waking a lane takes as long as it saves
+  // (docs/performance/conversions.md).
   static constexpr uint64_t kLeastSamples = 400'000;
 
-  // A vision::RowRunner. Thread-safe.
+  // Runs the work; usable as a vision::RowRunner. Blocks until all rows are computed.
   void run(const vision::RowWork& work);
 
  private:
   queue::SharedLoop* find_loop();
 
   std::mutex mutex_;
-  // Device of the first picture for which there were lanes; it outlives the loop over its lanes.
+  // The device whose lanes loop_ uses, set by the first picture for which there were lanes. It is
+  // declared before loop_, which must be destroyed first.
   std::shared_ptr<device::Device> device_;
   std::unique_ptr<queue::SharedLoop> loop_;
 };

@@ -64,7 +64,7 @@ FrameGeometry::Axis FrameGeometry::axis_of(float scale, float crop, float pad) {
         fmt::format("transform: a scale of {} is not a positive number", scale));
   if (!std::isfinite(crop) || !std::isfinite(pad))
     throw std::invalid_argument(
-        fmt::format("transform: the crop {} and the padding {} are not numbers", crop, pad));
+        fmt::format("transform: the crop {} and the padding {} must be finite", crop, pad));
   return {pad, 1 / double{scale}, crop};
 }
 

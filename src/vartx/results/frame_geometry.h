@@ -1,4 +1,5 @@
-// FrameGeometry: from coordinates of a model's input to those of the frame it was made from.
+// FrameGeometry: the transformation of coordinates of a model's input to coordinates of the frame
+// from which preprocessing made that input. It undoes padding, scaling and cropping. Immutable.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +10,17 @@ namespace millrace::vartx {
 
 class FrameGeometry {
  public:
-  // Leaves coordinates as they are.
+  // The identity.
   FrameGeometry() noexcept = default;
-  // Transforms as `info` says; see there for precedence. Throws std::invalid_argument for a scale
-  // that is not a positive number, or an offset that is not finite.
+  // The transformation that `info` describes; its declaration states which of its fields take
+  // precedence. Throws std::invalid_argument for a scale that is not a positive number, or an
+  // offset that is not finite.
   explicit FrameGeometry(const ::vart::InferResScaleInfo& info);
 
   double frame_x(double model_x) const noexcept { return x_.to_frame(model_x); }
   double frame_y(double model_y) const noexcept { return y_.to_frame(model_y); }
 
-  // The box between the transformed corners, rounded to whole pixels.
+  // Replaces a box by the one between its transformed corners, rounded to whole pixels.
   void transform(::vart::DetectionResData& box) const noexcept;
 
  private:
@@ -35,7 +37,8 @@ class FrameGeometry {
   Axis y_;
 };
 
-// Rounds to the nearest whole number, within the range of the type; NaN gives 0.
+// Round to the nearest integer, halves away from zero, and saturate to the range of the type. NaN
+// gives 0.
 int32_t rounded_coordinate(double value) noexcept;
 uint32_t rounded_size(double value) noexcept;
 

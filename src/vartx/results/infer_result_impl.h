@@ -1,4 +1,5 @@
-// The content of a node of a result tree. Postprocessing makes nodes from it, MetaConvert reads it.
+// InferResultImplBase: the content of a node of a result tree. Postprocessing creates it, and
+// MetaConvert reads it. Not thread-safe.
 #pragma once
 
 #include <memory>
@@ -26,7 +27,7 @@ class InferResultImplBase {
   Data data;
   std::vector<std::shared_ptr<InferResult>> children;
   std::weak_ptr<InferResult> parent;
-  // For a segmentation: the position of its maps on the frame, once transform has set it.
+  // For a segmentation: the position of its maps on the frame, set by InferResult::transform().
   InferResScaleInfo scale;
 };
 
@@ -34,7 +35,7 @@ class InferResultImplBase {
 
 namespace millrace::vartx {
 
-// A node without parent and children.
+// Returns a node without parent and children.
 inline std::shared_ptr<::vart::InferResult> make_result(::vart::InferResultType type,
                                                         ::vart::InferResultImplBase::Data data) {
   return std::make_shared<::vart::InferResult>(

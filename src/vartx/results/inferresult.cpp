@@ -1,3 +1,4 @@
+// vart::InferResult: a tree whose nodes own their children and refer weakly to their parent.
 #include "vart/vart_inferresult.hpp"
 
 #include <algorithm>
@@ -53,7 +54,7 @@ void InferResult::add_child(std::shared_ptr<InferResult> child) {
   for (std::shared_ptr<InferResult> above = self; above != nullptr; above = above->get_parent())
     if (above == child)
       throw std::invalid_argument("add_child: the child is the node itself or above it");
-  impl_->children.reserve(impl_->children.size() + 1);  // what follows cannot fail
+  impl_->children.reserve(impl_->children.size() + 1);  // the following steps cannot fail
   if (const std::shared_ptr<InferResult> former = child->get_parent())
     std::erase(former->impl_->children, child);
   child->impl_->parent = self;
@@ -80,7 +81,7 @@ std::shared_ptr<InferResult> InferResult::get_root() {
 
 void InferResult::traverse(const Visit& visit, TraversalOrder order, void* user_data) {
   if (!visit) throw std::invalid_argument("traverse: there is no function to call");
-  // Children may be added by `visit`: a copy stays as it is.
+  // A copy, since `visit` may add or remove children.
   const std::vector<std::shared_ptr<InferResult>> children = get_children();
   const size_t before = order == TraversalOrder::PREORDER  ? 0
                         : order == TraversalOrder::INORDER ? std::min<size_t>(1, children.size())

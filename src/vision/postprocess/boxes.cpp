@@ -6,7 +6,7 @@
 namespace millrace::vision {
 namespace {
 
-// Edges in double precision: areas of valid boxes then stay finite.
+// Edges in double precision, in which areas of valid boxes are finite.
 struct Edges {
   double left, top, right, bottom;
   double area() const { return (right - left) * (bottom - top); }

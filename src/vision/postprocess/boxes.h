@@ -1,11 +1,12 @@
-// Boxes that a detector found, and how much two of them overlap. Thread-safe.
+// Bounding boxes of object detectors, and measures of the overlap of two boxes: intersection over
+// union (IoU) and distance-IoU. Thread-safe.
 #pragma once
 
 #include <cstdint>
 
 namespace millrace::vision {
 
-// Pixels of the network's input; x and y are the upper left corner.
+// A box in pixels of the network's input; (x, y) is its upper left corner.
 struct Box {
   float x = 0;
   float y = 0;
@@ -19,18 +20,18 @@ struct Detection {
   uint32_t class_id = 0;
 };
 
-// Finite, and neither width nor height below 0.
+// True if all members are finite and neither width nor height is negative.
 bool is_valid(const Box& box) noexcept;
 
-// The box with that centre.
+// Returns the box with the given centre.
 Box centred_box(float centre_x, float centre_y, float width, float height) noexcept;
 
-// The area that both cover by the area that either covers, 0 to 1; 0 for boxes without area.
-// Requirement, here and below: valid boxes.
+// Returns the area of the intersection divided by that of the union, 0 to 1; 0 for boxes without
+// area. Requirement, here and below: is_valid() for both boxes.
 float intersection_over_union(const Box& a, const Box& b) noexcept;
 
-// The same, less the squared distance of the centres by the squared diagonal of the smallest box
-// around both; -1 to 1.
+// Returns the distance-IoU, -1 to 1: the IoU minus the squared distance of the centres divided by
+// the squared diagonal of the smallest box that encloses both.
 float distance_iou(const Box& a, const Box& b) noexcept;
 
 }  // namespace millrace::vision

@@ -27,8 +27,8 @@ Status check_size(std::span<const uint32_t> shape) {
 
 Result<CellLayout> cell_layout(std::span<const uint32_t> shape, std::string_view layout) {
   if (std::ranges::find(kLayouts, layout) == kLayouts.end())
-    return invalid_argument(fmt::format("an output of layout \"{}\" cannot be read, only {}",
-                                        layout, fmt::join(kLayouts, ", ")));
+    return invalid_argument(fmt::format("the layout \"{}\" is not supported, only {}", layout,
+                                        fmt::join(kLayouts, ", ")));
   MILLRACE_RETURN_IF_ERROR(check_size(shape));
   const std::string_view letters = layout.substr(1);
   std::span<const uint32_t> inner = shape;

@@ -20,8 +20,8 @@ Status check_grid(const Grid& grid) {
         fmt::format("a grid of {} x {} cells is empty", grid.rows, grid.columns));
   for (const Anchor& anchor : grid.anchors)
     if (!is_size(anchor.width) || !is_size(anchor.height))
-      return invalid_argument(
-          fmt::format("an anchor of {} x {} has no size", anchor.width, anchor.height));
+      return invalid_argument(fmt::format("anchor {} x {}: width and height must be positive",
+                                          anchor.width, anchor.height));
   return {};
 }
 
@@ -30,7 +30,7 @@ Status check_grid(const Grid& grid) {
 Status check_grids(const GridSet& set) {
   if (set.grids.empty()) return invalid_argument("there is no grid");
   if (set.input_width == 0 || set.input_height == 0)
-    return invalid_argument("the network's input has no size");
+    return invalid_argument("the width or height of the network's input is 0");
   uint64_t boxes = 0;
   for (const Grid& grid : set.grids) {
     MILLRACE_RETURN_IF_ERROR(check_grid(grid));

@@ -1,5 +1,5 @@
-// The grids on which detectors place boxes: every cell of a grid stands for a square of the
-// network's input and has one box, or one for each of several anchors.
+// The grids of an object detector. Each grid divides the network's input into cells, and the
+// network predicts one box for each cell, or one for each cell and anchor.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,8 @@
 
 namespace millrace::vision {
 
-// The usual size of a box, in pixels of the network's input.
+// An anchor (prior) box, relative to which the network predicts the size of a box; in pixels of the
+// network's input.
 struct Anchor {
   float width = 0;
   float height = 0;
@@ -20,7 +21,7 @@ struct Anchor {
 struct Grid {
   uint32_t rows = 0;
   uint32_t columns = 0;
-  std::vector<Anchor> anchors;  // empty: one box for each cell, without a usual size
+  std::vector<Anchor> anchors;  // empty: anchor-free, with one box per cell
 
   uint32_t cells() const noexcept { return rows * columns; }
   uint32_t boxes_per_cell() const noexcept {
@@ -28,21 +29,21 @@ struct Grid {
   }
 };
 
-// A network's input and the grids over it.
+// The size of a network's input, and its grids.
 struct GridSet {
   uint32_t input_width = 0;  // pixels
   uint32_t input_height = 0;
   std::vector<Grid> grids;
 };
 
-// kInvalidArgument when there is no grid, a size is 0, a side of an anchor is not a positive
-// number, or the boxes of all grids are more than 2^24.
+// kInvalidArgument when there is no grid, a size is 0, a side of an anchor is not a positive finite
+// number, or the grids have more than 2^24 boxes in total.
 Status check_grids(const GridSet& set);
 
-// Boxes of all grids.
+// Returns the number of boxes of all grids.
 uint32_t count_boxes(const GridSet& set) noexcept;
 
-// One box's place: in a cell of a grid, for one of its anchors.
+// Identifies a box: the cell of a grid, and the anchor.
 struct BoxPlace {
   const Grid* grid = nullptr;
   uint32_t row = 0;
@@ -50,15 +51,15 @@ struct BoxPlace {
   uint32_t anchor = 0;
 };
 
-// Pixels of the input from one cell to the next.
+// The distance between adjacent cells, in pixels of the input.
 struct Stride {
   float x = 0;
   float y = 0;
 };
 Stride stride_of(const GridSet& set, const Grid& grid) noexcept;
 
-// Calls visit(place) for the boxes of a grid in the order in which networks list them: anchor by
-// anchor, then row by row.
+// Calls visit(place) for the boxes of a grid in the order in which networks list them: by anchor,
+// then by row, then by column.
 template <class Visit>
 void for_each_box(const Grid& grid, Visit visit) {
   for (uint32_t anchor = 0; anchor < grid.boxes_per_cell(); ++anchor)

@@ -8,7 +8,8 @@
 namespace millrace::vision {
 namespace {
 
-// A strict weak ordering, which `>` is not where there is NaN.
+// Orders classes by decreasing score, then by index. Unlike `>` this is a strict weak ordering even
+// with NaNs, which come last.
 bool ranks_before(const RankedClass& a, const RankedClass& b) {
   if (std::isnan(a.score) || std::isnan(b.score)) {
     if (std::isnan(a.score) != std::isnan(b.score)) return std::isnan(b.score);
@@ -34,7 +35,7 @@ std::vector<RankedClass> best_where(std::span<const float> scores, uint32_t coun
   return best_of(std::move(classes), count);
 }
 
-// exp(logit - largest), where infinite differences have no meaning of their own.
+// Returns exp(logit - largest), with 0 for NaN, and 1 also when both are infinite.
 float relative_exp(float logit, float largest) {
   if (std::isnan(logit)) return 0;
   return logit == largest ? 1 : std::exp(logit - largest);

@@ -1,8 +1,7 @@
-// Computations on the class scores of a frame: probabilities, calibration, statistics and the
-// ranking of classes.
+// Computations on the class scores of a frame: softmax, calibration, statistics and top-k.
 //
-// Every function takes any floats, infinities and NaN too, and any number of them, none included.
-// Functions that take a span of floats change it in place. Thread-safe.
+// Every function accepts any floats, including infinities and NaN, and any number of them,
+// including none. Functions that take a span of non-const floats modify it in place. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -17,42 +16,44 @@ struct RankedClass {
   float score = 0;
 };
 
-// The `count` best classes, or all where there are fewer, best first; of equal scores the lower
-// index first, and NaN after every number.
+// Returns the `count` best classes, or all if there are fewer, the best first. For equal scores the
+// lower index comes first; NaN comes last.
 std::vector<RankedClass> top_classes(std::span<const float> scores, uint32_t count);
 
-// Logits to probabilities, by differences from the largest, so that none overflows. Infinite logits
-// share the probability; NaN becomes 0. Without a logit above minus infinity all become 0.
+// Replaces logits by probabilities. The largest logit is subtracted first, so that exp() cannot
+// overflow. Logits of plus infinity share the probability; NaN becomes 0. If all logits are minus
+// infinity or NaN, all become 0.
 void softmax(std::span<float> logits);
 
-// 1 / (1 + exp(-logit)).
+// Returns 1 / (1 + exp(-logit)).
 float sigmoid(float logit);
 
-// Linearly to [0, 1] by the smallest and the largest finite score; 0 where these are equal.
-// Infinite scores become 0 or 1; NaN stays NaN.
+// Min-max normalisation: maps the smallest finite score to 0 and the largest to 1, linearly; all
+// become 0 if these are equal. Infinite scores become 0 or 1; NaN stays NaN.
 void normalise(std::span<float> scores);
 
-// Subtracts bias[i] from scores[i]. Requirement: as many biases as scores, or none.
+// Subtracts bias[i] from scores[i]. Requirement: `bias` is empty or has as many elements as
+// `scores`.
 void subtract_bias(std::span<float> scores, std::span<const float> bias);
 
-// sigmoid(a * score + b): Platt's calibration, with the sign of `a` such that a positive one keeps
-// the order of the classes.
+// Platt scaling: replaces each score by sigmoid(a * score + b). With this sign convention a
+// positive `a` preserves the order of the classes.
 void calibrate_platt(std::span<float> scores, float a, float b);
 
-// softmax(logit / temperature). Requirement: temperature > 0.
+// Temperature scaling: softmax of logit / temperature. Requirement: temperature > 0.
 void calibrate_temperature(std::span<float> logits, float temperature);
 
-// The classes whose score is at least `threshold`, best first, at most `count`.
+// Returns the classes whose score is at least `threshold`, the best first, at most `count`.
 std::vector<RankedClass> classes_from(std::span<const float> scores, float threshold,
                                       uint32_t count);
 
-// The classes whose score lies more than `deviations` standard deviations (of the population) from
-// the mean, best first, at most `count`. Mean and deviation are those of the finite scores, the
-// only ones that can be outliers.
+// Returns the classes whose score differs from the mean by more than `deviations` (population)
+// standard deviations, the best first, at most `count`. Only finite scores count, and only they can
+// be outliers.
 std::vector<RankedClass> outliers(std::span<const float> scores, float deviations, uint32_t count);
 
-// The Shannon entropy of the probabilities, in nats: 0 when one class is certain, log(n) when all n
-// are alike. Probabilities that are not above 0 count as 0.
+// Returns the Shannon entropy of the probabilities, in nats: 0 when one class is certain, log(n)
+// when all n are equal. Probabilities that are not greater than 0 count as 0.
 float entropy(std::span<const float> probabilities);
 
 }  // namespace millrace::vision

@@ -31,12 +31,12 @@ std::vector<Box> prior_boxes(const GridSet& set) {
 Status check_outputs(const GridSet& set, const CellLayout& offsets, const CellLayout& scores) {
   const uint32_t boxes = count_boxes(set);
   if (offsets.cells != boxes || scores.cells != boxes)
-    return invalid_argument(fmt::format("the grids have {} boxes, the outputs {} and {}", boxes,
+    return invalid_argument(fmt::format("the grids have {} boxes, but the outputs {} and {}", boxes,
                                         offsets.cells, scores.cells));
   if (offsets.channels != kOffsets || scores.channels == kOffsets || scores.channels < 2)
     return invalid_argument(
-        fmt::format("of the two outputs one needs {} channels, and the other one for each class "
-                    "and the background; they have {} and {}",
+        fmt::format("one output must have {} channels, and the other one channel per class and one "
+                    "for the background; they have {} and {}",
                     kOffsets, offsets.channels, scores.channels));
   return {};
 }
@@ -49,8 +49,8 @@ Result<SsdDecoder> SsdDecoder::plan(GridSet grid_set, float least_score,
   if (std::ranges::any_of(grid_set.grids, [](const Grid& grid) { return grid.anchors.empty(); }))
     return invalid_argument("every grid needs anchors");
   if (outputs.size() != 2)
-    return invalid_argument(
-        fmt::format("two outputs are decoded, offsets and class scores, not {}", outputs.size()));
+    return invalid_argument(fmt::format(
+        "there must be two outputs, box offsets and class scores, not {}", outputs.size()));
   SsdDecoder decoder;
   if (outputs[0].channels != kOffsets) std::swap(decoder.offsets_index_, decoder.scores_index_);
   decoder.offsets_ = outputs[decoder.offsets_index_];

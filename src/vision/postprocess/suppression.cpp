@@ -11,7 +11,8 @@ bool is_better(const Detection& a, const Detection& b) {
   return a.score > b.score;
 }
 
-// `overlaps(kept, candidate)` says whether the kept detection suppresses the candidate.
+// Greedy NMS, where overlaps(kept, candidate) is true if the kept detection suppresses the
+// candidate.
 template <class Overlaps>
 std::vector<Detection> suppress_where(std::vector<Detection> candidates, Overlaps overlaps) {
   std::vector<Detection> kept;
@@ -64,7 +65,8 @@ std::vector<Detection> soften(std::vector<Detection> candidates, float sigma, fl
   std::erase_if(rest, [least_score](const auto& one) { return one.score < least_score; });
   std::vector<Detection> kept;
   while (!rest.empty()) {
-    // max_element gives the first of equals, and erasing keeps the order of the others.
+    // The order of equal scores is kept: max_element returns the first of them, and erase() does
+    // not reorder the others.
     const auto best = std::ranges::max_element(rest, {}, &Detection::score);
     kept.push_back(*best);
     rest.erase(best);

@@ -1,7 +1,8 @@
-// Non-maximum suppression: of detections that overlap too much, only the best stays.
+// Non-maximum suppression (NMS), in the greedy, per-class, distance-IoU and soft variants: of
+// detections that overlap too much, only the best is kept.
 //
-// All functions return detections best first; of equal scores, the one that came first in the
-// input. Detections whose score is NaN or whose box is not valid are dropped. Thread-safe.
+// All functions return detections with the best first; for equal scores the order of the input is
+// kept. Detections whose score is NaN or whose box is not valid are dropped. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -12,27 +13,29 @@
 
 namespace millrace::vision {
 
-// Only so many candidates, the best, are compared: the time grows with the square of their number,
-// and this many take a fraction of a second. No detector that finds what it was trained for has
-// nearly as many above its confidence threshold.
+// The number of candidates that are compared; of more, only the best are. The time is quadratic in
+// their number, and this many take a fraction of a second. A working detector has far fewer boxes
+// above its confidence threshold.
 inline constexpr size_t kMostCandidates = 5'000;
 
-// The best kMostCandidates, best first: what the functions below begin with, and all that happens
-// where nothing is to be suppressed.
+// Returns the best kMostCandidates candidates, the best first, without suppression. The functions
+// below begin with this step.
 std::vector<Detection> best_candidates(std::vector<Detection> candidates);
 
-// A detection is dropped when its intersection over union with a kept one exceeds `threshold`.
+// Greedy NMS: drops a detection when its IoU with a kept one exceeds `threshold`.
 std::vector<Detection> suppress(std::vector<Detection> candidates, float threshold);
-// The same among detections of one class; other classes do not count.
+// Per-class NMS: like suppress(), but a detection suppresses only others of its own class.
 std::vector<Detection> suppress_by_class(std::vector<Detection> candidates, float threshold);
-// The same by distance_iou instead: boxes apart stay although they overlap.
+// DIoU-NMS: like suppress(), with the distance-IoU instead of the IoU, which keeps overlapping
+// boxes whose centres are far apart.
 std::vector<Detection> suppress_by_distance(std::vector<Detection> candidates, float threshold);
 
-// Soft suppression: with each detection taken, the score of the rest falls by the factor
-// exp(-iou^2 / sigma), and what falls below `least_score` is dropped. Requirement: sigma > 0.
+// Soft-NMS with a Gaussian penalty: each time a detection is taken, the scores of the remaining
+// ones are multiplied by exp(-iou^2 / sigma), and those below `least_score` are dropped.
+// Requirement: sigma > 0.
 std::vector<Detection> soften(std::vector<Detection> candidates, float sigma, float least_score);
 
-// How many detections have each class: classes in rising order.
+// The number of detections of a class; count_by_class() returns classes in ascending order.
 struct ClassCount {
   uint32_t class_id = 0;
   uint32_t count = 0;

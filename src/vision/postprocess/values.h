@@ -1,4 +1,4 @@
-// Reads the bytes of an output tensor as numbers. Thread-safe.
+// Conversion of the elements of an output tensor to float. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,9 @@
 
 namespace millrace::vision {
 
-// Widens the elements at `bytes`, of any alignment, to floats. INT8 and UINT8 count as
-// element * scale; the other types stand for themselves. Requirements: `type` is INT8, UINT8,
-// FLOAT32, BF16 or FP16, and there are at least values.size() elements at `bytes`.
+// Converts values.size() elements at `bytes`, of any alignment, to float. INT8 and UINT8 elements
+// are dequantised as element * scale; `scale` is ignored for the other types. Requirement: `type`
+// is INT8, UINT8, FLOAT32, BF16 or FP16.
 void read_values(const std::byte* bytes, tensor::DataType type, float scale,
                  std::span<float> values) noexcept;
 

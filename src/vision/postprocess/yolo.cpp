@@ -1,3 +1,5 @@
+// plan() checks the shapes once, so that decoding needs no checks. A box whose score is below the
+// threshold is dropped before its coordinates are computed.
 #include "vision/postprocess/yolo.h"
 
 #include <fmt/format.h>
@@ -16,15 +18,15 @@ uint32_t class_offset(const YoloOptions& options) {
   return kBoxAttributes + (options.has_objectness ? 1 : 0);
 }
 
-// How many attributes a box has, by the first output.
+// Returns the number of attributes of a box, derived from the first output.
 uint32_t attributes_of(const GridSet& set, const CellLayout& output) {
   return output.is_map ? output.channels / set.grids.front().boxes_per_cell() : output.channels;
 }
 
 Status check_map(const Grid& grid, const CellLayout& output, uint32_t attributes) {
   if (output.rows != grid.rows || output.columns != grid.columns)
-    return invalid_argument(fmt::format("the grid has {} x {} cells, its output {} x {}", grid.rows,
-                                        grid.columns, output.rows, output.columns));
+    return invalid_argument(fmt::format("the grid has {} x {} cells, but its output {} x {}",
+                                        grid.rows, grid.columns, output.rows, output.columns));
   if (uint64_t{attributes} * grid.boxes_per_cell() != output.channels)
     return invalid_argument(fmt::format("{} channels are not {} boxes with {} attributes each",
                                         output.channels, grid.boxes_per_cell(), attributes));
@@ -34,8 +36,8 @@ Status check_map(const Grid& grid, const CellLayout& output, uint32_t attributes
 Status check_list(uint32_t boxes, const CellLayout& output, uint32_t attributes) {
   if (output.cells != boxes || output.channels != attributes)
     return invalid_argument(
-        fmt::format("the grid needs {} boxes with {} attributes, its output has {} with {}", boxes,
-                    attributes, output.cells, output.channels));
+        fmt::format("the grid needs {} boxes with {} attributes, but its output has {} with {}",
+                    boxes, attributes, output.cells, output.channels));
   return {};
 }
 
@@ -141,7 +143,7 @@ Box YoloDecoder::place_box(const BoxPlace& place, const Attributes& attributes) 
 void YoloDecoder::score_box(const Attributes& attributes, Detection& box) const {
   const uint32_t first = class_offset(options_);
   const uint32_t classes = attributes_ - first;
-  // The best class is the same before and after sigmoid and softmax.
+  // Sigmoid and softmax preserve the order, so the best class is found before they are applied.
   float best = -std::numeric_limits<float>::infinity();
   for (uint32_t i = 0; i < classes; ++i)
     if (const float score = attributes[first + i]; score > best) {

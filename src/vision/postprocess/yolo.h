@@ -1,13 +1,14 @@
-// Decodes the grids of YOLO detectors to boxes.
+// Decodes the output tensors of YOLO detectors to boxes.
 //
 // A box has the attributes x, y, width, height, the objectness if the network has one, and a score
-// for each class. In pixels of the network's input, with the cell (column, row) and the stride from
-// cell to cell:
+// for each class. In pixels of the network's input, with the cell (column, row) and the stride
+// between cells:
 //   without anchors (YOLOX)  centre = (column + x, row + y) * stride
 //                            size   = (exp(width), exp(height)) * stride
 //   with anchors (YOLOv2/3)  centre = (column + sigmoid(x), row + sigmoid(y)) * stride
 //                            size   = (exp(width), exp(height)) * anchor
-// A box counts with its best class only; its score is that of the class times the objectness.
+// Each box gives at most one detection, for its best class. The score is that of the class times
+// the objectness.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +22,10 @@
 
 namespace millrace::vision {
 
-// The function that turns the network's outputs into scores.
+// The function that converts the network's class outputs to scores.
 enum class ClassScores : uint8_t {
   kAsGiven,
-  kSigmoid,  // each by itself
+  kSigmoid,  // each class independently
   kSoftmax,  // over the classes of a box
 };
 
@@ -33,26 +34,27 @@ struct YoloOptions {
   bool has_objectness = false;
   bool sigmoid_objectness = false;
   ClassScores class_scores = ClassScores::kAsGiven;
-  float least_score = 0.5F;  // boxes below it are left out
+  float least_score = 0.5F;  // boxes with a lower score are dropped
 };
 
-// Planned once, then used for any number of frames, from any number of threads at the same time.
+// Immutable and thread-safe: plan() makes a decoder that any number of threads may use.
 class YoloDecoder {
  public:
-  // One output for each grid, or one that lists the boxes of all grids: grid by grid, in each
-  // anchor by anchor, then row by row. An output with height and width has the attributes of a
-  // cell's anchors one after the other as its channels. kInvalidArgument when grids and outputs do
-  // not fit together, with both sizes.
+  // There is one output for each grid, or a single one that lists the boxes of all grids, ordered
+  // by grid, then as in for_each_box(). The channels of an output with height and width are the
+  // attributes of the first anchor, then those of the second, and so on. kInvalidArgument, with the
+  // sizes, when grids and outputs do not match.
   static Result<YoloDecoder> plan(YoloOptions options, std::vector<CellLayout> outputs);
 
-  // The boxes of one frame, in the order of the network. `outputs` are the elements of each output.
+  // Returns the detections of one frame, in the order of the network. `outputs` has the elements of
+  // each output.
   std::vector<Detection> decode(std::span<const std::span<const float>> outputs) const;
 
  private:
-  // Location of the boxes of one grid.
+  // The location of the boxes of one grid.
   struct Source {
     uint32_t output = 0;
-    uint32_t first_cell = 0;  // of an output that lists boxes
+    uint32_t first_cell = 0;  // for an output that lists boxes
   };
   struct Attributes;
 
@@ -68,8 +70,8 @@ class YoloDecoder {
 
   YoloOptions options_;
   std::vector<CellLayout> outputs_;
-  std::vector<Source> sources_;  // of each grid
-  uint32_t attributes_ = 0;      // of a box
+  std::vector<Source> sources_;  // by grid
+  uint32_t attributes_ = 0;      // number of attributes of a box
 };
 
 }  // namespace millrace::vision

@@ -40,7 +40,8 @@ void Axis::interpolate(uint32_t offset, uint32_t size, const OutputWindow& outpu
   }
 }
 
-// In units of 1 / all of a source sample, output k covers k * size to (k + 1) * size.
+// Computes the weights of area averaging exactly, in integers: in units of 1 / all of a source
+// sample, output sample k covers the interval from k * size to (k + 1) * size.
 void Axis::average(uint32_t offset, uint32_t size, const OutputWindow& outputs) {
   const uint64_t all = outputs.all;
   for (uint64_t i = 0; i < outputs.count; ++i) {

@@ -1,5 +1,6 @@
-// How one axis of a picture is resampled: which source samples make up each output sample.
-// Immutable once made, so several threads may read it.
+// Axis: the resampling of a picture along one axis. Each output sample is a weighted sum of
+// consecutive source samples (taps). Resampling is separable: a picture has one Axis for columns
+// and one for rows. Immutable and thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +9,16 @@
 
 namespace millrace::vision {
 
-//   kBilinear  interpolates between two neighbours; half-pixel centres; the edge goes on outwards
-//   kArea      averages what an output sample covers, as image libraries do against aliasing; an
-//              axis that does not shrink is interpolated
-//   kAuto      kArea for an axis that shrinks by more than kAutoAreaFactor, since bilinear
-//              interpolation would leave out source samples there; otherwise kBilinear
+// The resampling filter of an axis.
+//   kBilinear  linear interpolation between two samples, with half-pixel centres; samples beyond
+//              the edge equal the one at the edge
+//   kArea      the average of the area that an output sample covers, against aliasing; an axis that
+//              is not reduced is interpolated
+//   kAuto      kArea for an axis that is reduced by more than kAutoAreaFactor, where bilinear
+//              interpolation would skip source samples; otherwise kBilinear
 enum class Filter : uint8_t { kAuto, kBilinear, kArea };
 
+// The reduction above which kAuto averages.
 inline constexpr uint32_t kAutoAreaFactor = 2;
 
 // The output samples [first, first + count) of `all`.
@@ -26,24 +30,25 @@ struct OutputWindow {
 
 class Axis {
  public:
-  // Maps `size` source samples, the first of which has the index `offset`, to `outputs.all`
-  // samples, of which only those in the window are kept. None of these is 0.
+  // Resamples `size` source samples, the first of which has the index `offset`, to `outputs.all`
+  // samples, of which only those in the window are computed. Requirement: `size`, `outputs.all` and
+  // `outputs.count` are not 0.
   Axis(Filter filter, uint32_t offset, uint32_t size, const OutputWindow& outputs);
 
   uint32_t outputs() const { return static_cast<uint32_t>(taps_.size()); }
-  // Whether each output has at most two source samples.
+  // True if each output sample has at most two taps.
   bool interpolates() const { return interpolates_; }
 
-  // Outputs count from the beginning of the window.
-  //
-  // The first and the last source sample of an output, and the weights of all from the one to the
-  // other. The weights add up to 1.
+  // These return the first and the last source sample of an output sample, and the weights of the
+  // samples between them, inclusive. The weights add up to 1. Output samples are counted from the
+  // beginning of the window.
   uint32_t first(uint32_t output) const { return taps_[output].first; }
   uint32_t last(uint32_t output) const { return taps_[output].first + taps_[output].count - 1; }
   std::span<const float> weights(uint32_t output) const {
     return {weights_.data() + taps_[output].weights, taps_[output].count};
   }
-  // Requirement: interpolates(). The weight of the second of two samples; 0 where there is one.
+  // Returns the weight of the second of two taps; 0 if there is only one. Requirement:
+  // interpolates().
   float fraction(uint32_t output) const;
 
  private:

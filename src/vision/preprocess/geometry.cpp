@@ -6,20 +6,22 @@
 namespace millrace::vision {
 namespace {
 
-// side * numerator / denominator, to nearest and half up, from 1 to `limit`.
+// Returns side * numerator / denominator, rounded to nearest with halves up, clamped to 1 to
+// `limit`.
 uint32_t scaled(uint32_t side, uint32_t numerator, uint32_t denominator, uint32_t limit) {
   const uint64_t twice = 2 * static_cast<uint64_t>(side) * numerator + denominator;
   const uint64_t result = twice / (2 * static_cast<uint64_t>(denominator));
   return static_cast<uint32_t>(std::clamp<uint64_t>(result, 1, limit));
 }
 
-// The part in the middle.
+// Returns the `count` samples in the middle of `all`.
 OutputWindow middle(uint32_t all, uint32_t count) {
   return {all, (all - count) / 2, count};
 }
 
-// `input` scaled by the largest of three factors: what covers the width of `output`, its height,
-// and what gives the shorter side its length.
+// Scales `input` by the largest of three factors: the one that covers the width of `output`, the
+// one that covers its height, and the one that gives the shorter side its length. Factors are
+// compared as fractions of integers, without rounding.
 Placement scaled_crop(const Region& input, const Region& output, uint32_t short_side) {
   struct Factor {
     uint32_t numerator, denominator;
@@ -37,12 +39,12 @@ Placement scaled_crop(const Region& input, const Region& output, uint32_t short_
   return {input, output, side(input.width, output.width), side(input.height, output.height)};
 }
 
-// Whether `a` is wider than `b`, relative to its height.
+// True if the aspect ratio (width / height) of `a` is larger than that of `b`.
 bool is_wider(const Region& a, const Region& b) {
   return static_cast<uint64_t>(a.width) * b.height > static_cast<uint64_t>(b.width) * a.height;
 }
 
-// The largest region of the aspect ratio of `shape` that fits `bounds`, at its top left.
+// Returns the largest region with the aspect ratio of `shape` within `bounds`, at its top left.
 Region fitted(const Region& shape, const Region& bounds) {
   Region result = bounds;
   if (is_wider(shape, bounds))

@@ -1,9 +1,11 @@
-// The row kernels. Compiled so that no product and sum become one operation (see CMakeLists.txt).
+// The row kernels with Highway, compiled once per instruction set. All instruction sets must give
+// the same bits, so the file is compiled without contraction of products and sums to fused
+// multiply-adds (see CMakeLists.txt).
 #include "vision/preprocess/kernels.h"
 
 #include <algorithm>
 
-// Without SSSE3: its rounding follows the rounding mode of the thread.
+// SSSE3 is excluded: on that target rounding depends on the rounding mode of the thread.
 #define HWY_DISABLED_TARGETS HWY_SSSE3
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "vision/preprocess/kernels.cpp"
@@ -33,7 +35,8 @@ HWY_INLINE V load_bytes(const uint8_t* bytes) {
   return hn::ConvertTo(Floats(), hn::PromoteTo(Ints(), hn::LoadU(Bytes(), bytes)));
 }
 
-// The bytes that TableLookupBytes takes to put each lane beside that of the neighbour.
+// Returns the indices with which TableLookupBytes interleaves the lanes of a pixel with those of
+// its neighbour.
 hn::Vec<Shorts> pair_table(size_t pixel_bytes) {
   alignas(16) std::array<uint8_t, kPairWeights * sizeof(int16_t)> table;
   for (size_t i = 0; i < table.size(); ++i) {
@@ -43,7 +46,8 @@ hn::Vec<Shorts> pair_table(size_t pixel_bytes) {
   return hn::BitCast(Shorts(), hn::LoadDup128(AllBytes(), table.data()));
 }
 
-// Weighted sums of the pairs of one vector of pixels, in units of 1 / kWeightOne.
+// Returns the weighted sums of one vector of pairs, in units of 1 / kWeightOne. The multiply-add of
+// adjacent 16-bit lanes (pmaddwd on x86) computes each sum of two products exactly.
 HWY_INLINE V sum_pairs(const uint8_t* pairs, hn::Vec<Shorts> table, hn::Vec<Shorts> weights) {
   const Shorts d;
   const auto wide = hn::PromoteTo(d, hn::LoadU(PairBytes(), pairs));
@@ -117,7 +121,8 @@ void yuv_to_rgb(const uint8_t* y, const uint8_t* u, const uint8_t* v, size_t pix
   }
 }
 
-// The bytes that TableLookupBytes takes to bring the lanes of each pixel into the order of a rule.
+// Returns the indices with which TableLookupBytes permutes the lanes of each pixel as a rule
+// demands.
 hn::Vec<AllBytes> lane_table(const LaneRule& rule) {
   alignas(16) std::array<uint8_t, kLanes * sizeof(float)> table;
   for (size_t i = 0; i < table.size(); ++i)
@@ -131,7 +136,7 @@ HWY_INLINE V every_pixel(const std::array<float, kLanes>& lanes) {
   return hn::LoadDup128(Floats(), aligned.data());
 }
 
-// One vector of lanes by a rule.
+// Applies a rule to one vector of lanes.
 HWY_INLINE V apply_rule(const float* from, hn::Vec<AllBytes> table, V mean, V scale, V factor) {
   const Floats d;
   const auto bytes = hn::BitCast(AllBytes(), hn::LoadU(d, from));
@@ -152,7 +157,8 @@ HWY_INLINE hn::Vec<Bytes> to_byte(V value, V lowest, V highest) {
   const Floats d;
   const V clamped = hn::Min(hn::Max(value, lowest), highest);
   const V number = hn::IfThenElseZero(hn::Eq(value, value), clamped);
-  // This addition rounds to a whole number and leaves it in the low bits of the significand.
+  // Adding 1.5 * 2^23 rounds to an integer, to nearest even, and leaves it in the low bits of the
+  // significand.
   const auto whole = hn::BitCast(Ints(), hn::Add(number, hn::Set(d, 0x1.8p+23f)));
   return hn::DemoteTo(Bytes(), hn::And(whole, hn::Set(Ints(), 0xff)));
 }
@@ -168,7 +174,7 @@ void apply_to_bytes(const LaneRule& rule, const ByteRange& range, const float* f
   const V lowest = hn::Set(d, static_cast<float>(range.lowest));
   const V highest = hn::Set(d, static_cast<float>(range.highest));
   for (size_t i = 0; i < count; i += step) {
-    // The last vector ends with the last lane: what it shares with the one before stays the same.
+    // The last vector ends at the last lane. Where it overlaps the one before, it stores the same.
     const size_t at = std::min(i, count - step);
     const V values = apply_rule(from + at, table, mean, scale, factor);
     hn::StoreU(to_byte(values, lowest, highest), Bytes(), to + at);

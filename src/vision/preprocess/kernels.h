@@ -1,9 +1,10 @@
-// Vector kernels of preprocessing, over rows. The instruction set is chosen once per process; all
-// give the same bits. Thread-safe.
+// Vector kernels of preprocessing, which process one row at a time. They are written with Highway,
+// which chooses the instruction set at run time; all instruction sets give the same bits.
+// Thread-safe.
 //
-// A pixel of an intermediate row has four lanes: three channels and one without a meaning, which is
-// finite. Rows of lanes are RowBuffers, which may be read and written a little beyond their end, so
-// that kernels work in whole vectors.
+// A pixel of an intermediate row has four lanes: three channels, and a fourth lane with an
+// arbitrary finite value. Rows are RowBuffers, whose margin allows kernels to read and write whole
+// vectors beyond the end of a row.
 #pragma once
 
 #include <array>
@@ -16,7 +17,7 @@ namespace millrace::vision {
 
 inline constexpr size_t kLanes = 4;
 
-// Elements of a row, with room for the rest of a vector behind them; zero at first.
+// The elements of a row, followed by a margin for the rest of the last vector. Zero-initialised.
 template <class T>
 class RowBuffer {
  public:
@@ -26,27 +27,28 @@ class RowBuffer {
   const T* data() const { return elements_.data(); }
 
  private:
-  // The widest vectors have 64 elements; a kernel that writes three at once goes furthest.
+  // Vectors have up to 64 elements, and a kernel writes up to four of them at once.
   static constexpr size_t kMargin = 256;
   std::vector<T> elements_;
 };
 
-// Eight bytes for each output pixel: a source pixel, and behind its bytes the neighbour at its
-// right.
+// The bytes per output pixel in a PairRow: a source pixel, followed by its right neighbour and
+// unused bytes.
 inline constexpr size_t kPairBytes = 8;
 
 struct PairRow {
   const uint8_t* pairs;
-  size_t pixel_bytes;  // 1, 3 or 4: where the neighbour begins
+  size_t pixel_bytes;  // 1, 3 or 4: the offset of the neighbour
 };
 
-// Interpolation across has weights in units of 2^-14, so that products with bytes are exact. Each
-// pixel has kPairWeights: those of the pixel and of its neighbour, lane by lane; they add up to
-// kWeightOne.
+// Horizontal interpolation uses weights in 16-bit fixed point with 14 fractional bits, so that
+// products with bytes, and sums of two, are exact. Each pixel has kPairWeights of them: for each
+// lane the weight of the pixel and that of its neighbour, which add up to kWeightOne.
 inline constexpr int16_t kWeightOne = 1 << 14;
 inline constexpr size_t kPairWeights = 2 * kLanes;
 
-// Output channel k is source lane `source[k]`: y = (x - mean[k]) * scale[k] * factor[k].
+// Normalisation, with a permutation of the lanes: lane k of the output is
+// (x - mean[k]) * scale[k] * factor[k], where x is lane source[k] of the input.
 struct LaneRule {
   std::array<uint8_t, kLanes> source{0, 1, 2, 3};
   std::array<float, kLanes> mean{0, 0, 0, 0};
@@ -54,43 +56,46 @@ struct LaneRule {
   std::array<float, kLanes> factor{1, 1, 1, 1};
 };
 
-// Range to which integers saturate: the limits of INT8 or UINT8.
+// The range to which integers saturate: that of INT8 or UINT8.
 struct ByteRange {
   int32_t lowest;
   int32_t highest;
 };
 
 struct Kernels {
-  // Interpolates in both directions; `down` is the weight of the lower row.
+  // Bilinear interpolation of a row from two source rows; `down` is the weight of the lower row.
   void (*interpolate)(const PairRow& upper, const PairRow& lower, const int16_t* weights,
                       float down, size_t pixels, float* to);
-  // sums[i] = weight * bytes[i], or adds that; exactly `count` elements are read of `bytes`.
+  // sums[i] = weight * bytes[i], and sums[i] += weight * bytes[i]. They read exactly `count` bytes.
   void (*weigh)(const uint8_t* bytes, float weight, size_t count, float* sums);
   void (*add_weighed)(const uint8_t* bytes, float weight, size_t count, float* sums);
-  // The weighted sum of weights.size() pixels, `stride` floats apart, into the four lanes at `to`.
+  // Stores the weighted sum of weights.size() pixels, `stride` floats apart, in the four lanes at
+  // `to`.
   void (*sum_pixels)(const float* pixels, size_t stride, std::span<const float> weights, float* to);
-  // BT.601 in limited range to R, G, B and a fourth byte, rounded to nearest.
+  // Converts YUV (BT.601, limited range) to R, G, B and a fourth byte, rounded to nearest.
   void (*yuv_to_rgb)(const uint8_t* y, const uint8_t* u, const uint8_t* v, size_t pixels,
                      uint8_t* to);
-  // The rule, pixel by pixel; `from` may be `to`.
+  // Applies a rule to each pixel; `from` and `to` may be equal.
   void (*apply)(const LaneRule& rule, const float* from, size_t pixels, float* to);
-  // The rule, rounded to the nearest integer, ties to even, that lies in the range; NaN is 0.
-  // Writes exactly a byte per lane.
+  // Applies a rule, rounds to the nearest integer, ties to even, and saturates to the range; NaN
+  // gives 0. Writes exactly one byte per lane.
   void (*apply_to_bytes)(const LaneRule& rule, const ByteRange& range, const float* from,
                          size_t pixels, uint8_t* to);
-  // Drops the fourth lanes.
+  // Removes the fourth lane of each pixel.
   void (*pack)(const float* from, size_t pixels, float* to);
-  // The first three lanes to a row each.
+  // Separates the first three lanes into one row each.
   void (*split)(const float* from, size_t pixels, const std::array<float*, 3>& to);
-  // The sum of the first three lanes.
+  // Stores the sum of the first three lanes of each pixel.
   void (*sum_lanes)(const float* from, size_t pixels, float* to);
 };
 
+// Returns the kernels for the instruction set of this processor.
 const Kernels& kernels();
-// The kernels that do not use vector instructions.
+// Returns the kernels that use no vector instructions.
 const Kernels& portable_kernels();
 
-// R, G and B of Y - 16 and of U and V (Cb, Cr) - 128, in the limited range of BT.601.
+// The coefficients of the conversion from YUV (BT.601, limited range) to RGB, to be applied to
+// Y - 16, U - 128 (Cb) and V - 128 (Cr).
 namespace bt601 {
 inline constexpr float kLuma = 255.0f / 219.0f;
 inline constexpr float kRedOfCr = 1.596027f;

@@ -90,7 +90,8 @@ Status check_target(const TargetPicture& picture, const Region& region) {
   MILLRACE_RETURN_IF_ERROR(check_size("output", picture.width, picture.height));
   const auto [arrangement, order, type] = picture.format;
   if (!is_target_type(type))
-    return invalid_argument(fmt::format("pictures are not stored as {}", tensor::to_string(type)));
+    return invalid_argument(
+        fmt::format("the output picture cannot have elements of type {}", tensor::to_string(type)));
   const size_t row_bytes =
       static_cast<size_t>(picture.width) * elements_per_pixel(arrangement) * tensor::size_of(type);
   for (uint32_t plane = 0; plane < plane_count(arrangement); ++plane)

@@ -1,4 +1,5 @@
-// The row kernels for processors without the vector instructions that kernels.cpp needs.
+// The row kernels in plain C++, for processors without the vector instructions that kernels.cpp
+// needs. They give the same bits: each operation is rounded in the same order.
 #include <algorithm>
 #include <cmath>
 

@@ -22,7 +22,7 @@ Status check(const Normalisation& normalisation) {
   return check_finite("factor", {&normalisation.factor, 1});
 }
 
-// The rows [first, last) of `region`. What is above, below and beside `content` is black.
+// Computes the rows [first, last) of `region`. The pixels outside `content` are black.
 void make_rows(const ResamplePlan& plan, const Region& content, const Region& region,
                RowStore& store, uint32_t first, uint32_t last) {
   Resampler resampler(plan);
@@ -57,7 +57,7 @@ Result<Geometry> preprocess(const SourcePicture& source, const Region& input_reg
   const Region& content = placement.content;
   const ResamplePlan plan(source, placement, options.filter);
   const RowTask task = [&](uint32_t first, uint32_t last) {
-    const DefaultFloatEnvironment floats_here;  // the thread may be another
+    const DefaultFloatEnvironment floats_here;  // the task may run on another thread
     RowStore store(target, output_region, options.normalisation,
                    SourceRows::rgb_lanes(source.format));
     make_rows(plan, content, output_region, store, first, last);

@@ -1,6 +1,7 @@
-// Makes the input of a network from a picture: crops, resizes, changes colours, normalises,
-// quantises, and stores in the tensor's own format, in one pass over the rows of the output. There
-// is no picture in between: a row of the output is made from the rows of the source that it needs.
+// Preprocessing: makes the input tensor of a network from a picture. It crops, resizes, converts
+// colours, normalises, quantises and stores in the format of the tensor, fused in one pass over the
+// rows of the output, without an intermediate picture: each output row is computed from the source
+// rows that it needs.
 #pragma once
 
 #include <cstdint>
@@ -14,20 +15,20 @@
 
 namespace millrace::vision {
 
-// Makes the rows [first, last) of the output.
+// Computes the rows [first, last) of the output.
 using RowTask = std::function<void(uint32_t first, uint32_t last)>;
 struct RowWork {
   uint32_t rows = 0;
-  // Pixels of the source that all rows together read: what the time grows with.
+  // The number of source pixels that all rows together read, to which the time is proportional.
   uint64_t samples = 0;
   RowTask task;
 };
-// Calls the task so that its ranges cover all rows once each, on any threads, and returns when all
-// calls have. Rows do not depend on each other: the result is the same bit for bit, however they
-// are split.
+// Calls the task, on any threads, with ranges that cover each row exactly once, and returns when
+// all calls have returned. Rows are independent: the result has the same bits however they are
+// divided.
 using RowRunner = std::function<void(const RowWork& work)>;
 
-// All rows on the caller's thread.
+// Computes all rows on the calling thread.
 void run_serially(const RowWork& work);
 
 struct PreprocessOptions {
@@ -37,11 +38,12 @@ struct PreprocessOptions {
 };
 
 // Fills `output_region` of `target` from `input_region` of `source`, and returns the geometry that
-// was applied. The rest of `target` is left alone. Padding is black before it is normalised: 0 in
-// R, G and B, so it is stored as (0 - mean) * scale * factor. The pictures must not overlap.
+// was applied. The rest of `target` is not changed. Padding is black (R = G = B = 0) and is
+// normalised like pixels, so it is stored as (0 - mean) * scale * factor. The pictures must not
+// overlap.
 //
-// kInvalidArgument with the reason when a picture, a region or a parameter cannot be used; nothing
-// has been written then. Throws std::bad_alloc where there is no memory for a few rows.
+// kInvalidArgument, with the reason, when a picture, a region or a parameter is not valid; nothing
+// has been written then. Throws std::bad_alloc when there is no memory for a few rows.
 //
 // Thread-safe for different targets.
 Result<Geometry> preprocess(const SourcePicture& source, const Region& input_region,

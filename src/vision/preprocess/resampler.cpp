@@ -69,7 +69,7 @@ PairRow Resampler::pairs_of(uint32_t source_y) {
   return {row.pairs.data(), SourceRows::pair_pixel_bytes(plan_.source.format)};
 }
 
-// First the rows, over contiguous bytes, then the pixels of their sum.
+// Sums vertically first, since that is over contiguous bytes, then horizontally.
 void Resampler::sum_row(uint32_t y, float* to) {
   uint32_t source_y = plan_.down.first(y);
   bool is_first = true;

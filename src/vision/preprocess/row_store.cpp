@@ -14,7 +14,7 @@ using tensor::DataType;
 
 constexpr std::array<float, 3> kLuma = {0.299f, 0.587f, 0.114f};
 
-// The rule of the first three lanes; the fourth becomes 0, of whatever it is.
+// Returns the rule for colour targets. The scale of the fourth lane is 0, which makes it 0.
 LaneRule colour_rule(const Normalisation& normalisation, ChannelOrder order,
                      const std::array<uint8_t, 3>& rgb_lanes) {
   LaneRule rule;
@@ -30,14 +30,15 @@ LaneRule colour_rule(const Normalisation& normalisation, ChannelOrder order,
   return rule;
 }
 
-// A grey source, whose channels share a lane, stays what it is to the last bit.
+// Returns the rule that multiplies R, G and B by the weights of the luma. For a grey source, whose
+// channels share a lane, the weights are 1, 0 and 0, so that its values do not change by rounding.
 LaneRule luma_rule(const std::array<uint8_t, 3>& rgb_lanes) {
   const bool is_grey = rgb_lanes[0] == rgb_lanes[1];
   const std::array<float, 3> weights = is_grey ? std::array<float, 3>{1, 0, 0} : kLuma;
   return colour_rule({.scale = weights}, ChannelOrder::kRgb, rgb_lanes);
 }
 
-// For a row of single values, four at a time.
+// Returns the normalisation of a row of luma values, which kernels process four at a time.
 LaneRule grey_rule(const Normalisation& normalisation) {
   LaneRule rule;
   rule.mean.fill(normalisation.mean[0]);

@@ -7,8 +7,9 @@
 namespace millrace::vision {
 namespace {
 
-// A pixel and its neighbour are copied at once, with what is behind them, and where that is behind
-// the row, one by one.
+// Gathers pairs of pixels of kBytes bytes. A pair is copied by one load of kPairBytes, which
+// includes bytes that follow it; near the end of the row, where the load would exceed the row, the
+// two pixels are copied separately. Since offsets ascend, these are the last ones.
 template <size_t kBytes>
 void gather_pairs(const uint8_t* row, size_t row_bytes, std::span<const uint32_t> offsets,
                   uint8_t* to) {

@@ -1,5 +1,5 @@
-// Reads pixels of a source picture, of any format, as four bytes each. Holds scratch memory: each
-// thread has its own.
+// SourceRows: reads pixels of a source picture of any format, and converts NV12 to RGB. It holds
+// scratch memory, so it is not thread-safe: each thread uses its own.
 #pragma once
 
 #include <array>
@@ -13,21 +13,21 @@ namespace millrace::vision {
 
 class SourceRows {
  public:
-  // `picture` has been checked, and outlives this. No row is asked for more than `most_pixels` at
-  // once.
+  // `picture` is borrowed. Requirement: check_source() has accepted it. `most_pixels` is the
+  // largest number of pixels that a call requests.
   SourceRows(const SourcePicture& picture, size_t most_pixels);
 
-  // The pixels of row `y` at the offsets `offsets`, which do not decrease, and their neighbours at
-  // the right, as pairs of kPairBytes. In the last column a pixel is its own neighbour. Offsets are
-  // bytes of the first plane from the start of a row.
+  // Reads the pixels of row `y` at `offsets`, together with their right neighbours, as pairs of
+  // kPairBytes bytes (PairRow). The neighbour of a pixel in the last column is the pixel itself.
+  // Offsets are in bytes from the start of a row of the first plane, in ascending order.
   void gather(uint32_t y, std::span<const uint32_t> offsets, RowBuffer<uint8_t>& to);
-  // Offset of the neighbour within a pair, in bytes.
+  // Returns the offset of the neighbour within a pair, in bytes.
   static size_t pair_pixel_bytes(SourceFormat format);
 
-  // For NV12: the pixels from column `begin` to column `end` of row `y`, in R, G and B.
+  // For NV12: converts the columns [begin, end) of row `y` to pixels of four bytes, R, G, B and 0.
   void convert(uint32_t y, uint32_t begin, uint32_t end, RowBuffer<uint8_t>& to);
 
-  // The lanes in which gathered pixels have R, G and B.
+  // Returns the lanes of R, G and B in gathered pixels.
   static std::array<uint8_t, 3> rgb_lanes(SourceFormat format);
 
  private:
@@ -37,8 +37,8 @@ class SourceRows {
   void convert_columns(uint32_t y, size_t count, const Column& column, uint8_t* to);
 
   const SourcePicture& picture_;
-  std::array<RowBuffer<uint8_t>, 3> yuv_;  // of kNv12
-  std::array<RowBuffer<uint8_t>, 2> rgb_;  // of kNv12: pixels and neighbours
+  std::array<RowBuffer<uint8_t>, 3> yuv_;  // only for kNv12
+  std::array<RowBuffer<uint8_t>, 2> rgb_;  // only for kNv12: pixels and their neighbours
 };
 
 }  // namespace millrace::vision

@@ -85,7 +85,7 @@ TEST_F(Conformance, SaysWhyItCannotRun) {
     EXPECT_THAT(result.err, HasSubstr(culprit));
   };
   expect_refusal(millrace({"conformance", "--onnx-tests", file("none")}), "has no cases");
-  expect_refusal(run({"--filter", "none"}), "--filter none fits no case");
+  expect_refusal(run({"--filter", "none"}), "--filter none matches no case");
   expect_refusal(run({"--exclude", "none.txt"}), "none.txt");
   expect_refusal(run({"--time-limit", "soon"}), "--time-limit: \"soon\"");
   expect_refusal(run({"--junit", "none/j.xml"}), "none/j.xml");

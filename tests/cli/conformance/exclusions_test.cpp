@@ -40,7 +40,7 @@ TEST_F(ExclusionList, EveryNameNeedsAReason) {
 
 TEST_F(ExclusionList, ANameComesOnce) {
   EXPECT_THAT(read("node/a one\nnode/a two\n").status().message(),
-              HasSubstr("line 2: \"node/a\" is there twice"));
+              HasSubstr("line 2: \"node/a\" occurs twice"));
 }
 
 TEST_F(ExclusionList, MustBeThere) {

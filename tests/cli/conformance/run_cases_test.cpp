@@ -57,7 +57,7 @@ TEST_F(RunCases, ACaseThatIsRightPasses) {
 TEST_F(RunCases, AWrongValueFailsWithItsPlaceAndError) {
   const Outcome outcome = run(folder_.add("node/abs", "Abs", {1, 2, 4}));
   expect_fail(outcome, "output 'y': 1 of 3 elements are wrong");
-  EXPECT_THAT(outcome.reason, HasSubstr("element 2 is 3, where 4 belongs"));
+  EXPECT_THAT(outcome.reason, HasSubstr("element 2 is 3, expected 4"));
   EXPECT_EQ(outcome.error.absolute, 1);
 }
 
@@ -68,7 +68,7 @@ TEST_F(RunCases, EveryDataSetCounts) {
   EXPECT_EQ(run(test).verdict, Verdict::kPass);
   write_bytes(second / "output_0.pb",
               compiler::test::tensor("", {3}, {1, 2, 9}).SerializeAsString());
-  expect_fail(run(test), "element 2 is 3, where 9 belongs");
+  expect_fail(run(test), "element 2 is 3, expected 9");
 }
 
 TEST_F(RunCases, WhatTheCompilerRefusesIsUnsupported) {
@@ -80,7 +80,7 @@ TEST_F(RunCases, WhatTheCompilerRefusesIsUnsupported) {
 TEST_F(RunCases, MissingFilesFail) {
   const TestCase test = folder_.add("node/abs", "Abs", {1, 2, 3});
   std::filesystem::remove(CaseFolder::data_path(test, "output_0.pb"));
-  expect_fail(run(test), "test_data_set_0 has 0 files output_*.pb, but the model has 1");
+  expect_fail(run(test), "test_data_set_0 has 0 files output_*.pb, but the model declares 1");
   std::filesystem::remove(CaseFolder::data_path(test, "input_0.pb"));
   expect_fail(run(test), "test_data_set_0 has 0 files input_*.pb, but the model has 1");
   std::filesystem::remove_all(test.folder / "test_data_set_0");
@@ -111,12 +111,12 @@ TEST_F(RunCases, AModelThatIsCutOffFails) {
 TEST_F(RunCases, OtherShapesAndTypesFail) {
   const TestCase test = folder_.add("node/abs", "Abs", {1, 2, 3});
   CaseFolder::write_tensor(test, "output_0.pb", {1, 2, 3, 4});
-  expect_fail(run(test), "the shape of 'y' is [3], where [4] belongs");
+  expect_fail(run(test), "the shape of 'y' is [3], expected [4]");
   CaseFolder::write_tensor(test, "output_0.pb", {1});
-  expect_fail(run(test), "the shape of 'y' is [3], where [1] belongs");
+  expect_fail(run(test), "the shape of 'y' is [3], expected [1]");
   write_bytes(CaseFolder::data_path(test, "output_0.pb"),
               compiler::test::int_tensor("", {3}, {1, 2, 3}).SerializeAsString());
-  expect_fail(run(test), "the type of 'y' is FLOAT32, where INT64 belongs");
+  expect_fail(run(test), "the type of 'y' is FLOAT32, expected INT64");
 }
 
 TEST_F(RunCases, AnInputOfOneElementIsRepeated) {

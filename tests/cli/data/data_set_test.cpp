@@ -147,7 +147,7 @@ TEST_F(DataSetTest, SeveralInputsAreNamedOrFoundInAFolder) {
 TEST_F(DataSetTest, WhatCannotBeReadIsNamed) {
   std::filesystem::create_directory(directory_.file("empty"));
   EXPECT_THAT(failure({directory_.file("empty")}), HasSubstr("holds no pictures"));
-  EXPECT_THAT(failure({directory_.file("none")}), HasSubstr("none: there is no such file"));
+  EXPECT_THAT(failure({directory_.file("none")}), HasSubstr("none: no such file"));
   EXPECT_THAT(failure({write_text(directory_, "a.bin", "abc")}), HasSubstr("a.bin"));
   EXPECT_THAT(failure({write_npy(directory_, "a.npy", "|u1", "5", "abcde")}), HasSubstr("a.npy"));
   EXPECT_THAT(failure({}), HasSubstr("no files"));

@@ -48,7 +48,8 @@ TEST(Evaluation, ScoresThatMakeNoSenseNameTheSample) {
   Evaluation evaluation(1, 5, Labels({1, 9}));
   EXPECT_THAT(evaluation.add(0, "a.png", {1}).message(), HasSubstr("a.png: 1 scores"));
   EXPECT_TRUE(evaluation.add(0, "a.png", {1, 2}).ok());
-  EXPECT_THAT(evaluation.add(0, "b.png", {1, 2, 3}).message(), HasSubstr("others have 2"));
+  EXPECT_THAT(evaluation.add(0, "b.png", {1, 2, 3}).message(),
+              HasSubstr("but other samples or models have 2"));
   EXPECT_THAT(evaluation.add(0, "b.png", {1, 2}).message(),
               HasSubstr("b.png has class 9, but the model has 2 classes"));
 }

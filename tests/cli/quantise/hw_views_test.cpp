@@ -92,7 +92,7 @@ TEST_F(QuantisedViews, OfDeclaredIntegersAreNotConverted) {
   const ProgramResult result = compile();
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("HW view of input \"image\": UINT8 as the model declares it, "
-                                    "not converted: its integers stand for numbers with scale "
+                                    "not converted: its integers represent real values with scale "
                                     "0.018658 and zero point 114,"));
   const Json input = inspected()["inputs"][0];
   EXPECT_EQ(input["hw"]["type"], "UINT8");
@@ -119,7 +119,8 @@ TEST_F(QuantisedViews, OfACalibratedModelAreMeasuredOnItsSamples) {
                                         "zero point 0, requantised; .*; on the samples by at most "
                                         "[0-9.]+ of that scale, RMS [0-9.]+\n"));
   EXPECT_THAT(result.out, ContainsRegex("HW view of output \"scores\": INT8, scale .*samples"));
-  EXPECT_THAT(result.out, HasSubstr("outputs through HW views against CPU views: cosine 0.99"));
+  EXPECT_THAT(result.out,
+              HasSubstr("outputs through HW views against CPU views: mean cosine 0.99"));
   EXPECT_THAT(result.out, HasSubstr("top-1 the same for 16 of 16 samples"));
 }
 
@@ -132,7 +133,7 @@ TEST_F(QuantisedViews, OfAModelThatIsQuantisedAlreadyAreMeasuredToo) {
   // 0.7 is held as 0.6875, and 38 steps of the model become 37.
   EXPECT_THAT(result.out, HasSubstr("; on the samples by at most 1.00 of that scale, RMS 1.00\n"));
   expect_failure(compile({"--calibrate", file("sample.bin"), "--hw-quantisation", "model"}),
-                 "which those of this model are not");
+                 "which this model does not have");
 }
 
 TEST_F(QuantisedViews, OfAModelInTheVendorsFormCostNothing) {

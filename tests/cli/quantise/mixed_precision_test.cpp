@@ -55,7 +55,7 @@ TEST_F(MixedPrecisionTest, AutoSaysWhatItNeeds) {
   expect_failure(compile({"--precision", "bf16", "--accuracy-target", "1%"}),
                  "are for --precision int8 and auto");
   expect_failure(compile_auto({"--quantise-outputs"}), "auto quantises nothing");
-  expect_failure(compile_auto({"--accuracy-target", "200%"}), "no share between 0 and 1");
+  expect_failure(compile_auto({"--accuracy-target", "200%"}), "not a share between 0 and 1");
 }
 
 TEST_F(MixedPrecisionTest, WithoutBf16ThereIsNothingToMeasure) {

@@ -85,7 +85,7 @@ TEST(QuantisationReport, TheTextIsShort) {
   EXPECT_THAT(text, HasSubstr("time   4.000 ms -> 2.000 ms (2.00 times)\n"));
   EXPECT_THAT(text, HasSubstr("top-1  the same for 7 of 8 samples\n"));
   EXPECT_THAT(text, HasSubstr("warning: one picture is constant\n"));
-  EXPECT_THAT(text, HasSubstr("what 2 of 3 layers lost"));
+  EXPECT_THAT(text, HasSubstr("the 2 of 3 layers that lost most"));
   EXPECT_THAT(text, Not(HasSubstr("head")));
   EXPECT_TRUE(text.ends_with("worst (Conv)\n")) << text;
 }

@@ -191,7 +191,7 @@ TEST(WindowImport, AttributesThatDoNotFitNameTheNode) {
       {"auto_pad", "Conv", {{"auto_pad", "SAME"}}},
       {"attribute 'group'", "Conv", {{"group", "two"}}},
       {"kernel_shape", "MaxPool", {}},
-      {"too large",
+      {"dilated kernel",
        "MaxPool",
        {{"kernel_shape", Dims{1 << 30, 1}}, {"dilations", Dims{1 << 30, 1}}}},
   };

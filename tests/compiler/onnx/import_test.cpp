@@ -96,8 +96,8 @@ TEST(Import, OneErrorNamesAllThatIsNotSupported) {
       "3 nodes are not supported:\n"
       "  Clever (domain com.example, opset 2), 1 node: 'd_node'\n"
       "  StringNormalizer (domain ai.onnx, opset 13), 2 nodes: 'a_node', 'c_node'\n"
-      "  2 more nodes behind or inside these, of unknown types and shapes: only the names could be "
-      "checked: Relu (1), Where (1)");
+      "  2 more nodes downstream of or inside these, of unknown types and shapes: only the names "
+      "could be checked: Relu (1), Where (1)");
 }
 
 // A graph with one node, for the branch of an If.
@@ -131,8 +131,8 @@ TEST(Import, TheErrorNamesNodesInsideBranches) {
       "  StringNormalizer (domain ai.onnx, opset 13), 1 node: 'y_node/then_branch/a_node'\n"
       "  StringSplit (domain ai.onnx, opset 13), 1 node: "
       "'y_node/else_branch/i_node/then_branch/g_node'\n"
-      "  1 more node behind or inside these, of unknown types and shapes: only the name could "
-      "be checked: If (1)");
+      "  1 more node downstream of or inside these, of unknown types and shapes: only the name "
+      "could be checked: If (1)");
 }
 
 TEST(Import, ANodeInsideABranchThatIsCoveredIsCounted) {
@@ -142,8 +142,8 @@ TEST(Import, ANodeInsideABranchThatIsCoveredIsCounted) {
   add_branch(model, "else_branch", branch("StringNormalizer", "a"));
   EXPECT_THAT(
       import_failure(model).message(),
-      ::testing::EndsWith("\n  1 more node behind or inside these, of unknown types and shapes: "
-                          "only the name could be checked: Relu (1)"));
+      ::testing::EndsWith("\n  1 more node downstream of or inside these, of unknown types and "
+                          "shapes: only the name could be checked: Relu (1)"));
 }
 
 TEST(Import, TypesWithoutAKernelAreNamedLikeOperatorsThatAreNotSupported) {
@@ -243,8 +243,8 @@ TEST(Import, InconsistentModelsNameTheNode) {
       {"'x' exists already", base().node("Relu", {"x"}, {"x"})},
       {"do not broadcast", base().floats("w", {3}, {1, 2, 3}).node("Add", {"x", "w"}, {"y"})},
       {"1 inputs", base().node("Add", {"x"}, {"y"})},
-      {"left out", base().node("Add", {"x", ""}, {"y"})},
-      {"left out", base().node("Sum", {"x", ""}, {"y"})},
+      {"is missing", base().node("Add", {"x", ""}, {"y"})},
+      {"is missing", base().node("Sum", {"x", ""}, {"y"})},
       {"no output", base().node("Relu", {"x"}, {}).node("Relu", {"x"}, {"y"})},
   };
   for (const Inconsistent& test : cases) {

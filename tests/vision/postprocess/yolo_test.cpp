@@ -140,11 +140,11 @@ TEST(Yolo, GridsThatDoNotFitTheOutputsAreRefused) {
   const CellLayout map = *cell_layout(std::vector<uint32_t>{1, 4, 2, 6}, "NHWC");
   EXPECT_THAT(refusal(options, {list(9, 6)}), HasSubstr("needs 8 boxes"));
   EXPECT_THAT(refusal(options, {list(8, 4)}), HasSubstr("too few"));
-  EXPECT_THAT(refusal(options, {map}), HasSubstr("2 x 4 cells, its output 4 x 2"));
+  EXPECT_THAT(refusal(options, {map}), HasSubstr("2 x 4 cells, but its output 4 x 2"));
   EXPECT_THAT(refusal(options, {}), HasSubstr("no output"));
   EXPECT_THAT(refusal(options, {list(8, 6), list(8, 6)}), HasSubstr("1 grids and 2 outputs"));
   EXPECT_THAT(refusal({.grid_set = {64, 32, {}}}, {map}), HasSubstr("no grid"));
-  EXPECT_THAT(refusal({.grid_set = {64, 0, {{2, 4, {}}}}}, {map}), HasSubstr("no size"));
+  EXPECT_THAT(refusal({.grid_set = {64, 0, {{2, 4, {}}}}}, {map}), HasSubstr("input is 0"));
   EXPECT_THAT(refusal({.grid_set = one_grid({{-1, 1}})}, {map}), HasSubstr("anchor of -1"));
   EXPECT_THAT(refusal({.grid_set = {64, 32, {{1U << 20, 1U << 20, {}}}}}, {map}),
               HasSubstr("more than"));

@@ -1,5 +1,5 @@
-// The domain of AMD's quantiser, com.amd.quark, earlier com.vai.quantize: the standard's
-// quantisation for more types.
+// Handlers of the operators of AMD's quantiser (domain com.amd.quark, formerly com.vai.quantize):
+// QuantizeLinear and DequantizeLinear extended to floating-point quantised types.
 #include <fmt/format.h>
 
 #include "lowering/operators/handlers.h"
@@ -11,7 +11,7 @@ using graph::BinaryKind;
 
 constexpr size_t kScale = 1, kZeroPoint = 2;
 
-// The operator of the standard, for integers.
+// Emits the operator of the standard, which serves integer types.
 Result<ValueId> emit_standard(NodeImport& node, const char* name) {
   graph::Fallback op{name, {}};
   if (node.has_attribute("axis")) op.attributes.push_back({"axis", node.int_attribute("axis", 1)});
@@ -19,17 +19,18 @@ Result<ValueId> emit_standard(NodeImport& node, const char* name) {
   return y[0];
 }
 
-// A parameter of quantisation to a floating point type, of which there is one.
+// Returns a scale or zero point as a scalar. Quantisation to a floating-point type is supported
+// with a single pair of parameters only.
 Result<ValueId> parameter(NodeImport& node, size_t index) {
   if (node.value(index).elements() == 1) return node.reshape(node.operand(index), {});
   return unsupported(
-      fmt::format("input {} has several elements, for a floating point type", index));
+      fmt::format("input {} must have one element for a floating-point quantised type", index));
 }
 
 }  // namespace
 
-// The type of the zero point is that of the result. FLOAT16 and BFLOAT16 are all the same to a
-// device, which computes in its own precision, so quantising to them is to scale.
+// The type of the zero point is that of the result. A device computes FLOAT16 and BFLOAT16 in its
+// own precision, so quantising to them is x / scale + zero_point without rounding.
 Result<ValueId> import_extended_quantize(NodeImport& node) {
   if (!node.has(kZeroPoint) || !tensor::is_floating(node.value(kZeroPoint).type))
     return emit_standard(node, "QuantizeLinear");

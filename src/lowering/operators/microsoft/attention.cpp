@@ -1,6 +1,8 @@
-// Attention of com.microsoft, in terms of products, sums and softmax.
-//
-// Queries, keys and values are [batch, heads, length, size of a head] where they meet.
+// Handlers of Attention, QAttention and MultiHeadAttention of com.microsoft. They become scaled
+// dot-product attention, softmax(scale * Q K^T + masks) V, of MatMul, Add and Softmax; the pass
+// recognise_attention may make one operator of these again. Q, K and V are [batch, heads, length,
+// head size]. Masks are additive: 0 for positions that count, a large negative value for the
+// others.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -20,10 +22,10 @@ using graph::UnaryKind;
 using tensor::DataType;
 
 struct Lengths {
-  int64_t batch = 0, queries = 0, past = 0, keys = 0;  // keys: past ones included
+  int64_t batch = 0, queries = 0, past = 0, keys = 0;  // `keys` includes the past ones
 };
 
-// Returns the additive mask: FLOAT32 1 and 0 in `kept` become 0 and the filter value.
+// Returns the additive mask of `kept`: 1 becomes 0, and 0 becomes the attribute mask_filter_value.
 Result<ValueId> penalty_of(NodeImport& node, ValueId kept, Dims shape) {
   const float filter = node.float_attribute("mask_filter_value", -10000);
   MILLRACE_ASSIGN_OR_RETURN(kept, node.reshape(kept, std::move(shape)));
@@ -35,7 +37,7 @@ Result<ValueId> compare(NodeImport& node, const char* comparison, ValueId a, Val
   return node.emit(graph::Cast{DataType::kFloat32}, {result[0]});
 }
 
-// 0, 1, 2 and so on, as INT32.
+// Returns the constant 0, 1, ..., count - 1, as INT32.
 Result<ValueId> integers(NodeImport& node, int64_t count) {
   MILLRACE_ASSIGN_OR_RETURN(MutableConstant constant,
                             bounded_constant(node, DataType::kInt32, {count}, "a list of lengths"));
@@ -44,7 +46,8 @@ Result<ValueId> integers(NodeImport& node, int64_t count) {
   return node.add_computed(std::move(constant.value));
 }
 
-// A mask of elements that count where they are positive.
+// Returns the additive mask for a mask tensor, in which positive elements mark positions that
+// count. It is [batch, keys], [batch, queries, keys] or [batch, 1, maximum length, maximum length].
 Result<ValueId> penalty_of_mask(NodeImport& node, ValueId mask, const Lengths& lengths) {
   const Dims shape = shape_of(node, mask);
   MILLRACE_ASSIGN_OR_RETURN(const ValueId none, integers(node, 1));
@@ -57,7 +60,7 @@ Result<ValueId> penalty_of_mask(NodeImport& node, ValueId mask, const Lengths& l
   const bool is_square = shape.size() == 4 && shape[0] == lengths.batch && shape[1] == 1 &&
                          shape[2] >= lengths.keys && shape[3] >= lengths.keys;
   if (!is_square)
-    return unsupported(fmt::format("a mask {} for {} queries and {} keys is not covered",
+    return unsupported(fmt::format("a mask {} for {} queries and {} keys is not supported",
                                    graph::to_string(shape), lengths.queries, lengths.keys));
   MILLRACE_ASSIGN_OR_RETURN(mask, part_of(node, mask, 2, lengths.past, lengths.queries));
   MILLRACE_ASSIGN_OR_RETURN(mask, part_of(node, mask, 3, 0, lengths.keys));
@@ -65,11 +68,13 @@ Result<ValueId> penalty_of_mask(NodeImport& node, ValueId mask, const Lengths& l
   return penalty_of(node, kept, shape_of(node, kept));
 }
 
-// The end of each sequence, and behind all of them, if there, the beginnings.
+// Returns the additive mask for a vector of the end of each sequence, which may be followed by the
+// begin of each sequence.
 Result<ValueId> penalty_of_ends(NodeImport& node, ValueId ends, const Lengths& lengths) {
   const int64_t count = shape_of(node, ends)[0], batch = lengths.batch;
   if (count != batch && count != 2 * batch)
-    return unsupported(fmt::format("{} ends of {} sequences are not covered", count, batch));
+    return unsupported(
+        fmt::format("a mask of {} lengths for {} sequences is not supported", count, batch));
   MILLRACE_ASSIGN_OR_RETURN(const ValueId positions, integers(node, lengths.keys));
   MILLRACE_ASSIGN_OR_RETURN(ValueId column, part_of(node, ends, 0, 0, batch));
   MILLRACE_ASSIGN_OR_RETURN(column, node.reshape(column, {batch, 1}));
@@ -84,12 +89,14 @@ Result<ValueId> penalty_of_ends(NodeImport& node, ValueId ends, const Lengths& l
   return penalty_of(node, kept, {batch, 1, 1, lengths.keys});
 }
 
-// Everything that is added to the scores; `mask` and `bias` are operands that may be absent.
+// Returns all tensors that are added to the scores. `mask` and `bias` are indices of operands that
+// may be absent.
 Result<std::vector<ValueId>> penalties(NodeImport& node, size_t mask, size_t bias,
                                        const Lengths& lengths) {
   std::vector<ValueId> result;
   if (node.has(mask)) {
-    if (node.value(mask).type != DataType::kInt32) return invalid_argument("its mask is not INT32");
+    if (node.value(mask).type != DataType::kInt32)
+      return invalid_argument("its mask must be INT32");
     const bool is_list = node.shape(mask).size() == 1;
     MILLRACE_ASSIGN_OR_RETURN(result.emplace_back(),
                               is_list ? penalty_of_ends(node, node.operand(mask), lengths)
@@ -108,7 +115,7 @@ struct Heads {
   ValueId query = kNoValue, key = kNoValue, value = kNoValue;
 };
 
-// softmax(scale * query key^T + penalties) value, heads joined.
+// Emits softmax(scale * query key^T + penalties) value, and joins the heads.
 Result<ValueId> attend(NodeImport& node, const Heads& heads,
                        const std::vector<ValueId>& penalties) {
   const auto size = static_cast<float>(shape_of(node, heads.query)[3]);
@@ -126,14 +133,15 @@ Result<ValueId> attend(NodeImport& node, const Heads& heads,
   return join_heads(node, result);
 }
 
-// Part `index` of [2, batch, heads, past, size].
+// Returns the past keys (index 0) or past values (index 1) of [2, batch, heads, past, size].
 Result<ValueId> past_part(NodeImport& node, ValueId past, int64_t index) {
   MILLRACE_ASSIGN_OR_RETURN(const ValueId part, part_of(node, past, 0, index, 1));
   const Dims shape = shape_of(node, part);
   return node.reshape(part, Dims(shape.begin() + 1, shape.end()));
 }
 
-// Keys and values together, as Attention hands them to the next call.
+// Joins keys and values to [2, batch, heads, length, size], the form in which Attention returns
+// them as the past of the next call.
 Result<ValueId> stack(NodeImport& node, ValueId key, ValueId value) {
   std::vector<ValueId> parts;
   for (const ValueId part : {key, value}) {
@@ -144,22 +152,23 @@ Result<ValueId> stack(NodeImport& node, ValueId key, ValueId value) {
   return node.emit(graph::Concat{0}, std::move(parts));
 }
 
-// How much of the projection is query, key and value.
+// Returns how many of the `whole` columns of the projection are query, key and value.
 Result<Dims> projected_sizes(NodeImport& node, int64_t whole) {
   const Dims sizes = node.ints_attribute("qkv_hidden_sizes").value_or(Dims(3, whole / 3));
   const bool fits = sizes.size() == 3 && sizes[0] > 0 && sizes[2] > 0 && sizes[0] == sizes[1] &&
                     sizes[0] <= whole && sizes[2] <= whole && 2 * sizes[0] + sizes[2] == whole;
   if (fits) return sizes;
-  return invalid_argument(fmt::format("query, key and value have the sizes {} in weights of {}",
-                                      graph::to_string(sizes), whole));
+  return invalid_argument(
+      fmt::format("query, key and value of sizes {} do not fit weights with {} columns",
+                  graph::to_string(sizes), whole));
 }
 
 Status check_projection(NodeImport& node) {
   if (node.shape(0).size() == 3 && node.shape(1).size() == 2) return {};
-  return invalid_argument("its input is not [batch, length, size], or its weights no matrix");
+  return invalid_argument("its input must be [batch, length, size], and its weights a matrix");
 }
 
-// The parts of `all`, the projected input.
+// Splits `all`, the projected input, into query, key and value, and these into heads.
 Result<Heads> split_projection(NodeImport& node, ValueId all, int64_t heads) {
   MILLRACE_ASSIGN_OR_RETURN(const Dims sizes, projected_sizes(node, node.shape(1)[1]));
   std::vector<ValueId> parts;
@@ -179,20 +188,20 @@ Lengths lengths_of(NodeImport& node, const Heads& heads, int64_t past) {
 
 Result<int64_t> heads_of(NodeImport& node) {
   const int64_t heads = node.int_attribute("num_heads", 0);
-  if (heads < 1) return invalid_argument("num_heads is not positive");
+  if (heads < 1) return invalid_argument("num_heads must be positive");
   if (node.int_attribute("do_rotary", 0) != 0) return unsupported("do_rotary is set");
   if (node.int_attribute("past_present_share_buffer", 0) != 0)
     return unsupported("past_present_share_buffer is set");
   return heads;
 }
 
-// Positions of the optional operands.
+// The indices of the optional operands.
 struct Places {
   size_t mask, past, bias;
 };
 
-// The result, and keys and values with those of the past as second output, from the projected
-// input.
+// Emits everything after the projection. The second output is keys and values, appended to those of
+// the past.
 Result<ValueId> attend_projected(NodeImport& node, ValueId all, int64_t count,
                                  const Places& places) {
   MILLRACE_ASSIGN_OR_RETURN(Heads heads, split_projection(node, all, count));
@@ -200,7 +209,7 @@ Result<ValueId> attend_projected(NodeImport& node, ValueId all, int64_t count,
   if (node.has(places.past)) {
     const Dims& shape = node.shape(places.past);
     if (shape.size() != 5 || shape[0] != 2)
-      return invalid_argument("its past is not [2, batch, heads, length, size]");
+      return invalid_argument("its past must be [2, batch, heads, length, size]");
     past = shape[3];
     const ValueId both = node.operand(places.past);
     MILLRACE_ASSIGN_OR_RETURN(const ValueId keys, past_part(node, both, 0));
@@ -217,17 +226,17 @@ Result<ValueId> attend_projected(NodeImport& node, ValueId all, int64_t count,
   return attend(node, heads, added);
 }
 
-// Splits an operand of MultiHeadAttention into heads: one of rank 3 gets its share of the bias
-// first, one of rank 4 has separate heads already.
+// Splits an operand of MultiHeadAttention into heads. An operand of rank 3 gets its part of the
+// bias first, from element `bias_begin` on; a key or value of rank 4 has separate heads already.
 Result<ValueId> biased_heads(NodeImport& node, size_t operand, int64_t bias_begin, int64_t heads) {
   ValueId x = node.operand(operand);
   const size_t rank = node.shape(operand).size();
   if (rank == 4 && operand != 0) return x;
-  if (rank != 3) return unsupported("queries, keys and values in one tensor are not covered");
+  if (rank != 3) return unsupported("packed query, key and value are not supported");
   if (node.has(3)) {
     const int64_t size = node.shape(operand)[2];
     if (node.shape(3).size() != 1 || node.shape(3)[0] < bias_begin + size)
-      return invalid_argument("its bias is not one number for each of query, key and value");
+      return invalid_argument("its bias must be a vector for query, key and value together");
     MILLRACE_ASSIGN_OR_RETURN(const ValueId bias,
                               part_of(node, node.operand(3), 0, bias_begin, size));
     MILLRACE_ASSIGN_OR_RETURN(x, node.binary(BinaryKind::kAdd, x, bias));
@@ -237,8 +246,8 @@ Result<ValueId> biased_heads(NodeImport& node, size_t operand, int64_t bias_begi
 
 }  // namespace
 
-// Inputs: x, weights and bias of the projection, mask, past, what is added to the scores. Outputs:
-// the result, and keys and values with those of the past.
+// Inputs: x; weights and bias of the projection; mask; past; bias of the scores. Outputs: the
+// result; keys and values, including those of the past.
 Result<ValueId> import_attention(NodeImport& node) {
   MILLRACE_ASSIGN_OR_RETURN(const int64_t count, heads_of(node));
   MILLRACE_RETURN_IF_ERROR(check_projection(node));
@@ -248,8 +257,8 @@ Result<ValueId> import_attention(NodeImport& node) {
   return attend_projected(node, all, count, {3, 4, 5});
 }
 
-// Inputs: x, weights and bias of the projection, scales of the first two, mask, their zero points,
-// past. Outputs as those of Attention.
+// Inputs: x; weights and bias of the projection; scales of x and the weights; mask; zero points of
+// x and the weights; past. The outputs are those of Attention.
 Result<ValueId> import_quantised_attention(NodeImport& node) {
   MILLRACE_ASSIGN_OR_RETURN(const int64_t count, heads_of(node));
   MILLRACE_RETURN_IF_ERROR(check_projection(node));
@@ -257,26 +266,27 @@ Result<ValueId> import_quantised_attention(NodeImport& node) {
       const ValueId all,
       scaled_product(node, {node.operand(0), node.operand(1), node.operand(3), node.operand(4),
                             node.operand(6), node.operand(7), node.operand(2)}));
-  constexpr size_t kNoBias = 9;
+  constexpr size_t kNoBias = 9;  // one more than the last operand
   return attend_projected(node, all, count, {5, 8, kNoBias});
 }
 
-// Inputs: query, key, value, their bias, mask, what is added to the scores, past keys and past
-// values. Outputs: the result, and keys and values with those of the past.
+// Inputs: query; key; value; their bias; mask; bias of the scores; past keys; past values. Outputs:
+// the result; keys; values, both including those of the past.
 Result<ValueId> import_multi_head_attention(NodeImport& node) {
   MILLRACE_ASSIGN_OR_RETURN(const int64_t count, heads_of(node));
   if (!node.has(1) || !node.has(2) || node.shape(0).size() != 3)
-    return unsupported("queries, keys and values in one tensor are not covered");
+    return unsupported("packed query, key and value are not supported");
   const int64_t size = node.shape(0)[2];
   Heads heads;
   MILLRACE_ASSIGN_OR_RETURN(heads.query, biased_heads(node, 0, 0, count));
   MILLRACE_ASSIGN_OR_RETURN(heads.key, biased_heads(node, 1, size, count));
   MILLRACE_ASSIGN_OR_RETURN(heads.value, biased_heads(node, 2, 2 * size, count));
   int64_t past = 0;
-  if (node.has(6) != node.has(7)) return invalid_argument("its past has keys or values alone");
+  if (node.has(6) != node.has(7))
+    return invalid_argument("its past must have both keys and values");
   if (node.has(6)) {
     if (node.shape(6).size() != 4)
-      return invalid_argument("its past is not [batch, heads, length, size]");
+      return invalid_argument("its past must be [batch, heads, length, size]");
     past = node.shape(6)[2];
     MILLRACE_ASSIGN_OR_RETURN(heads.key, append_to_past(node, node.operand(6), heads.key));
     MILLRACE_ASSIGN_OR_RETURN(heads.value, append_to_past(node, node.operand(7), heads.value));

@@ -1,5 +1,7 @@
-// Operators of com.microsoft whose weights are blocks of few bits with a scale each: MatMulNBits
-// and GatherBlockQuantized. The weights become FLOAT32 while the model is compiled.
+// Handlers of MatMulNBits and GatherBlockQuantized of com.microsoft: operators with block-wise
+// quantised weights of 2, 4 or 8 bits. Each block of consecutive weights has a scale and a zero
+// point of its own. The weights are dequantised to FLOAT32 constants in the lowering: (q -
+// zero_point) * scale.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,14 +27,15 @@ bool are_covered(int64_t bits) {
   return bits == 2 || bits == 4 || bits == 8;
 }
 
-// Number `index` of those packed into bytes, the first of a byte in its lowest bits.
+// Returns integer `index` of integers that are packed into bytes, the first of each byte in its
+// lowest bits.
 uint32_t number_at(std::span<const uint8_t> bytes, int64_t index, int64_t bits) {
   const int64_t per_byte = 8 / bits;
   const uint32_t byte = bytes[static_cast<size_t>(index / per_byte)];
   return byte >> (index % per_byte * bits) & ((1u << bits) - 1);
 }
 
-// The elements of a constant in floating point.
+// Returns the elements of a constant operand as float.
 Result<std::vector<float>> numbers_of(NodeImport& node, size_t index) {
   MILLRACE_RETURN_IF_ERROR(node.require_constant(index));
   if (node.value(index).type != DataType::kFp16) return node.constant_floats(index);
@@ -42,12 +45,13 @@ Result<std::vector<float>> numbers_of(NodeImport& node, size_t index) {
   return numbers;
 }
 
-// Whether the constant operand has that many elements.
+// Checks that an operand is a constant of `wanted` elements (nothing: their number overflowed).
 Status check_count(NodeImport& node, size_t index, std::optional<int64_t> wanted) {
   MILLRACE_RETURN_IF_ERROR(node.require_constant(index));
   if (wanted && node.value(index).elements() == static_cast<size_t>(*wanted)) return {};
-  return invalid_argument(fmt::format("input {} is {}, which does not fit the others", index,
-                                      graph::to_string(node.shape(index))));
+  return invalid_argument(
+      fmt::format("input {} has shape {}, which does not fit its other inputs and attributes",
+                  index, graph::to_string(node.shape(index))));
 }
 
 Result<MutableConstant> weights_of_shape(NodeImport& node, Dims shape) {
@@ -56,8 +60,9 @@ Result<MutableConstant> weights_of_shape(NodeImport& node, Dims shape) {
 
 constexpr size_t kWeights = 1, kScales = 2, kZeros = 3, kOrder = 4, kBias = 5;
 
-// The weights of MatMulNBits, [columns, blocks, bytes of a block]: each block has a scale and a
-// zero point. Zero points that are packed fill whole bytes for each column.
+// The layout of the weights of MatMulNBits: [columns, blocks, bytes of a block]. `depth` (K) is the
+// number of weights of a column, and `block` that of a block. Packed zero points fill whole bytes
+// for each column.
 struct Blocks {
   int64_t depth = 0, columns = 0, bits = 4, block = 32;
 
@@ -69,7 +74,8 @@ Result<Blocks> read_blocks(NodeImport& node) {
   const Blocks blocks{node.int_attribute("K", 0), node.int_attribute("N", 0),
                       node.int_attribute("bits", 4), node.int_attribute("block_size", 32)};
   if (!are_covered(blocks.bits))
-    return unsupported(fmt::format("weights of {} bits are not covered", blocks.bits));
+    return unsupported(
+        fmt::format("weights of {} bits are not supported; 2, 4 and 8 bits are", blocks.bits));
   constexpr int64_t kLargest = graph::kMaxElements;
   const auto in_range = [](int64_t size) { return size >= 1 && size <= kLargest; };
   if (!in_range(blocks.depth) || !in_range(blocks.columns) || !in_range(blocks.block) ||
@@ -78,7 +84,8 @@ Result<Blocks> read_blocks(NodeImport& node) {
   return blocks;
 }
 
-// The zero point of each block: none is given, packed ones, or one number each.
+// Returns the zero point of each block. They are an operand of packed integers (UINT8) or of one
+// element per block (other types); without it all are 2^(bits - 1).
 Result<std::vector<float>> zeros_of(NodeImport& node, const Blocks& blocks) {
   const auto all = checked_product(Dims{blocks.columns, blocks.count()});
   if (!node.has(kZeros)) {
@@ -100,7 +107,8 @@ Result<std::vector<float>> zeros_of(NodeImport& node, const Blocks& blocks) {
   return zeros;
 }
 
-// The block whose scale and zero point each row of the weights has.
+// Returns, for each row of the weights, the block whose scale and zero point it has: that of
+// operand g_idx, or the block in which it lies.
 Result<Dims> block_of_rows(NodeImport& node, const Blocks& blocks) {
   Dims result;
   if (!node.has(kOrder)) {
@@ -113,14 +121,14 @@ Result<Dims> block_of_rows(NodeImport& node, const Blocks& blocks) {
                       return block >= 0 && block < blocks.count();
                     });
   if (fits) return result;
-  return invalid_argument("its g_idx is not one block for each row of the weights");
+  return invalid_argument("its g_idx must be the index of a block for each row of the weights");
 }
 
-// [columns, depth]
+// Returns the dequantised weights, [columns, depth].
 Result<ValueId> widened(NodeImport& node, const Blocks& blocks) {
   const int64_t count = blocks.count(), bytes = blocks.bytes(blocks.block);
   if (node.value(kWeights).type != DataType::kUint8)
-    return unsupported("its weights are not UINT8");
+    return unsupported("its weights must be UINT8");
   MILLRACE_RETURN_IF_ERROR(
       check_count(node, kWeights, checked_product(Dims{blocks.columns, count, bytes})));
   MILLRACE_RETURN_IF_ERROR(
@@ -146,36 +154,38 @@ Result<ValueId> widened(NodeImport& node, const Blocks& blocks) {
 
 constexpr size_t kData = 0, kIndices = 1, kTableScales = 2, kTableZeros = 3;
 
-// The table of GatherBlockQuantized: dimensions [outer, size, inner] around the one that is
-// blocked.
+// The data of GatherBlockQuantized, seen as [outer, size, inner], where `size` is the dimension
+// that is divided into blocks. `shape` is that after unpacking.
 struct Table {
   Dims shape;
-  int64_t bits = 8, block = 128, blocks = 0;  // bits: 8 where each number has a byte
+  int64_t bits = 8, block = 128, blocks = 0;  // `bits` is 8 if each integer has a byte
   bool is_signed = false;
-  float zero = 0;  // used if no zero points are given
+  float zero = 0;  // the zero point if the node has no zero points
   int64_t outer = 1, size = 1, inner = 1;
 };
 
 Result<Table> read_table(NodeImport& node) {
   const graph::Value& data = node.value(kData);
   if (data.type != DataType::kUint8 && data.type != DataType::kInt8)
-    return unsupported("its data are not integers of four or eight bits");
+    return unsupported("its data must be integers of four or eight bits");
   Table table;
   table.shape = data.shape;
   table.is_signed = data.type == DataType::kInt8;
   table.block = node.int_attribute("block_size", 128);
   MILLRACE_ASSIGN_OR_RETURN(
       const size_t axis, normalise_axis(node.int_attribute("quantize_axis", 1), data.shape.size()));
-  // INT4 and UINT4 are not packed any more; only bytes are, along the last dimension.
+  // INT4 and UINT4 have been unpacked to a byte each. UINT8 holds packed integers, along the last
+  // dimension.
   if (!table.is_signed && node.int_attribute("four_bits", 0) == 0) {
     table.bits = node.int_attribute("bits", 4);
     if (!are_covered(table.bits) || axis + 1 != data.shape.size())
-      return unsupported("bytes are blocked along another dimension than the last");
+      return unsupported(
+          "packed data must have 2, 4 or 8 bits, and be quantised along the last dimension");
     if (__builtin_mul_overflow(table.shape.back(), 8 / table.bits, &table.shape.back()))
       return invalid_argument("its data are too large");
     table.zero = static_cast<float>(1 << (table.bits - 1));
   }
-  if (table.block < 1) return invalid_argument("block_size is not positive");
+  if (table.block < 1) return invalid_argument("block_size must be positive");
   if (checked_product(table.shape).value_or(0) == 0)
     return invalid_argument("its data are empty or too large");
   for (size_t d = 0; d < table.shape.size(); ++d)
@@ -190,7 +200,8 @@ float number_of(const Table& table, const graph::Value& value, int64_t index) {
   return static_cast<float>(number_at(value.constant->as<uint8_t>(), index, table.bits));
 }
 
-// The zero points, packed as the data are: those of a row of blocks fill whole bytes.
+// Returns the zero points, which are packed like the data. Those of a row of blocks fill whole
+// bytes.
 Result<std::vector<float>> zeros_of(NodeImport& node, const Table& table, size_t count) {
   if (!node.has(kTableZeros)) return std::vector<float>(count, table.zero);
   const graph::Value& value = node.value(kTableZeros);
@@ -199,7 +210,7 @@ Result<std::vector<float>> zeros_of(NodeImport& node, const Table& table, size_t
                                       : checked_product(Dims{table.outer, row_bytes});
   MILLRACE_RETURN_IF_ERROR(check_count(node, kTableZeros, wanted));
   if (value.type != node.value(kData).type)
-    return invalid_argument("its zero points are not of the type of its data");
+    return invalid_argument("its zero points must have the type of its data");
   std::vector<float> zeros;
   if (table.bits == 8) {
     for (size_t i = 0; i < count; ++i)
@@ -212,6 +223,7 @@ Result<std::vector<float>> zeros_of(NodeImport& node, const Table& table, size_t
   return zeros;
 }
 
+// Returns the dequantised table, of shape `table.shape`.
 Result<ValueId> widened(NodeImport& node, const Table& table) {
   const auto parameters = checked_product(Dims{table.outer, table.blocks, table.inner});
   MILLRACE_RETURN_IF_ERROR(check_count(node, kTableScales, parameters));
@@ -232,8 +244,8 @@ Result<ValueId> widened(NodeImport& node, const Table& table) {
 
 }  // namespace
 
-// Inputs: x, weights, their scales, zero points, block of each row, bias. What `accuracy_level`
-// allows is to be less exact.
+// Inputs: x; weights; their scales; zero points; block of each row (g_idx); bias. The attribute
+// accuracy_level is ignored: it only permits lower accuracy.
 Result<ValueId> import_matmul_n_bits(NodeImport& node) {
   MILLRACE_ASSIGN_OR_RETURN(const Blocks blocks, read_blocks(node));
   MILLRACE_ASSIGN_OR_RETURN(const ValueId weights, widened(node, blocks));
@@ -243,7 +255,7 @@ Result<ValueId> import_matmul_n_bits(NodeImport& node) {
   return node.has(kBias) ? node.binary(BinaryKind::kAdd, y, node.operand(kBias)) : y;
 }
 
-// Inputs: data, indices, scales, zero points.
+// Inputs: data; indices; scales; zero points.
 Result<ValueId> import_gather_block_quantized(NodeImport& node) {
   MILLRACE_RETURN_IF_ERROR(node.require_constant(kData));
   MILLRACE_ASSIGN_OR_RETURN(const Table table, read_table(node));

@@ -1,5 +1,6 @@
-// Operators of com.microsoft that stand for several of the standard, which ONNX Runtime's optimiser
-// puts in their place: they become those again.
+// Handlers of fused operators of com.microsoft (FusedConv, FusedMatMul, FusedGemm and the Gelu
+// family), which ONNX Runtime's optimiser makes of several operators of the standard. They are
+// decomposed into these again, so that the passes can fuse them in their own way.
 #include <fmt/format.h>
 
 #include "lowering/operators/handlers.h"
@@ -11,12 +12,14 @@ using graph::BinaryKind;
 using graph::Dims;
 using graph::UnaryKind;
 
+// Applies an activation that only fallback operators have.
 Result<ValueId> activate_plainly(NodeImport& node, ValueId x, graph::Fallback function) {
   MILLRACE_ASSIGN_OR_RETURN(const auto y, node.emit_fallback(std::move(function), {x}, 1));
   return y[0];
 }
 
-// A function by its name in the standard; `parameters` are its own, in the order of its attributes.
+// Applies an activation, given by its name in the standard and its parameters, in the order alpha,
+// beta (Clip: min, max). An empty name is the identity.
 Result<ValueId> activate(NodeImport& node, ValueId x, const std::string& name,
                          const std::vector<float>& parameters) {
   const auto parameter = [&](size_t index, float absent) {
@@ -42,10 +45,10 @@ Result<ValueId> activate(NodeImport& node, ValueId x, const std::string& name,
   if (name == "Clip" && parameters.size() == 2)
     return node.unary(UnaryKind::kClip, x, std::min(parameters[0], parameters[1]), parameters[1]);
   return unsupported(
-      fmt::format("activation '{}' with {} parameters is not covered", name, parameters.size()));
+      fmt::format("activation '{}' with {} parameters is not supported", name, parameters.size()));
 }
 
-// The first dimension goes before the last one: [M, batch..., K] becomes [batch..., M, K].
+// Moves the first dimension before the last one: [M, batch..., K] becomes [batch..., M, K].
 Result<ValueId> move_batch_to_front(NodeImport& node, ValueId x) {
   const size_t rank = node.builder().value(x).shape.size();
   if (rank < 3) return x;
@@ -56,7 +59,7 @@ Result<ValueId> move_batch_to_front(NodeImport& node, ValueId x) {
   return node.emit(graph::Transpose{std::move(order)}, {x});
 }
 
-// Part `index` of two along the last dimension.
+// Returns half `index` (0 or 1) of the last dimension.
 Result<ValueId> half_of(NodeImport& node, ValueId x, int64_t index) {
   const Dims& shape = node.builder().value(x).shape;
   graph::Slice slice{Dims(shape.size(), 0), shape, Dims(shape.size(), 1)};
@@ -67,7 +70,7 @@ Result<ValueId> half_of(NodeImport& node, ValueId x, int64_t index) {
 
 }  // namespace
 
-// activation(conv(x) + bias + z)
+// FusedConv computes activation(conv(x) + bias + z).
 Result<ValueId> import_fused_conv(NodeImport& node) {
   MILLRACE_ASSIGN_OR_RETURN(ValueId y, import_conv(node));
   if (node.has(3)) {
@@ -106,7 +109,7 @@ Result<ValueId> import_bias_gelu(NodeImport& node) {
   return node.unary(UnaryKind::kGelu, sum);
 }
 
-// Gelu by the hyperbolic tangent, of an input and a bias that may be absent.
+// FastGelu is the tanh approximation of Gelu, applied to x + bias; the bias may be absent.
 Result<ValueId> import_fast_gelu(NodeImport& node) {
   ValueId x = node.operand(0);
   if (node.has(1)) {
@@ -126,13 +129,13 @@ Result<ValueId> import_quick_gelu(NodeImport& node) {
   return node.binary(BinaryKind::kMul, x, gate);
 }
 
-// x + bias, whose last dimension is a value and, behind it, its gate.
+// The last dimension of x + bias is a value followed by its gate: the result is value * Gelu(gate).
 Result<ValueId> import_bias_split_gelu(NodeImport& node) {
   MILLRACE_ASSIGN_OR_RETURN(const ValueId sum,
                             node.binary(BinaryKind::kAdd, node.operand(0), node.operand(1)));
   const Dims& shape = node.builder().value(sum).shape;
   if (shape.empty() || shape.back() % 2 != 0)
-    return invalid_argument("its last dimension has no two halves");
+    return invalid_argument("its input must have a last dimension of even size");
   MILLRACE_ASSIGN_OR_RETURN(const ValueId value, half_of(node, sum, 0));
   MILLRACE_ASSIGN_OR_RETURN(ValueId gate, half_of(node, sum, 1));
   MILLRACE_ASSIGN_OR_RETURN(gate, node.unary(UnaryKind::kGelu, gate));

@@ -1,5 +1,7 @@
-// GroupQueryAttention of com.microsoft: groups of query heads share the keys and values of one
-// head.
+// Handler of GroupQueryAttention of com.microsoft: causal attention in which groups of query heads
+// share a key and value head (grouped-query attention), with optional rotary embedding, sliding
+// window and softcap. It becomes MatMul, Add and Softmax; the query heads of a group are stacked as
+// rows of one matrix, so that keys and values are not repeated.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,6 +21,8 @@ using graph::UnaryKind;
 constexpr size_t kQuery = 0, kKey = 1, kValue = 2, kPastKey = 3, kPastValue = 4, kLengths = 5,
                  kTotal = 6, kCos = 7, kSin = 8, kPositions = 9, kBias = 10, kSink = 11;
 
+// `length` is that of the query, `total` that of the keys including past ones, and `size` that of a
+// head.
 struct Sizes {
   int64_t batch = 0, length = 0, total = 0, heads = 0, kv_heads = 0, size = 0;
 
@@ -30,27 +34,28 @@ Status check_variant(NodeImport& node) {
   for (const char* name : {"k_quant_type", "v_quant_type"})
     if (node.string_attribute(name, "NONE") != "NONE")
       return unsupported(fmt::format("{} is set", name));
-  if (node.has(kSink)) return unsupported("it has a head sink");
-  if (node.output_count() > 3) return unsupported("its scores are an output");
+  if (node.has(kSink)) return unsupported("it has an input head_sink");
+  if (node.output_count() > 3) return unsupported("it has an output of attention scores");
   return {};
 }
 
-// If the sequences of a batch are continued, all need a past of the same length.
+// Checks that all sequences of a batch have pasts of the same length; `lengths` are the indices of
+// their last tokens. Without a past they may differ.
 Status check_lengths(NodeImport& node, const Sizes& sizes) {
   if (sizes.batch == 1 || sizes.past() == 0) return {};
   MILLRACE_ASSIGN_OR_RETURN(const Dims lengths, node.constant_ints(kLengths));
   const bool are_equal =
       std::ranges::all_of(lengths, [&](int64_t length) { return length == sizes.total - 1; });
   if (are_equal) return {};
-  return unsupported("sequences of a batch with pasts of different lengths are not covered");
+  return unsupported("sequences of a batch with pasts of different lengths are not supported");
 }
 
 Status check_past(NodeImport& node, size_t index, const Sizes& sizes) {
   if (!node.has(index))
-    return sizes.past() == 0 ? Status() : invalid_argument("its past is left out");
+    return sizes.past() == 0 ? Status() : invalid_argument("its past keys or values are missing");
   const Dims wanted = {sizes.batch, sizes.kv_heads, sizes.past(), sizes.size};
   if (node.shape(index) == wanted) return {};
-  return unsupported(fmt::format("a past {} instead of {} is not covered",
+  return unsupported(fmt::format("past keys or values {} are not supported; expected {}",
                                  graph::to_string(node.shape(index)), graph::to_string(wanted)));
 }
 
@@ -61,22 +66,25 @@ Result<Sizes> sizes_of(NodeImport& node) {
   constexpr int64_t kMostHeads = int64_t{1} << 20;
   if (sizes.kv_heads < 1 || sizes.heads < 1 || sizes.heads > kMostHeads ||
       sizes.heads % sizes.kv_heads != 0)
-    return invalid_argument("num_heads is no multiple of kv_num_heads");
+    return invalid_argument("num_heads must be a positive multiple of kv_num_heads, up to 2^20");
   const Dims& query = node.shape(kQuery);
   const bool is_packed = !node.has(kKey);
   if (query.size() != 3 || is_packed != !node.has(kValue))
-    return invalid_argument("its query is not [batch, length, size], or key or value is missing");
+    return invalid_argument(
+        "its query must be [batch, length, size], with both key and value or neither");
   const int64_t heads = sizes.heads + (is_packed ? 2 * sizes.kv_heads : 0);
   sizes.batch = query[0];
   sizes.length = query[1];
   sizes.size = query[2] / heads;
   if (sizes.size < 1 || sizes.size * heads != query[2])
-    return invalid_argument(fmt::format("{} elements are not {} heads", query[2], heads));
+    return invalid_argument(
+        fmt::format("{} elements cannot be divided into {} heads", query[2], heads));
   if (!node.has(kTotal) || !node.has(kLengths))
-    return invalid_argument("the lengths of its sequences are left out");
+    return invalid_argument("its input seqlens_k or total_sequence_length is missing");
   MILLRACE_ASSIGN_OR_RETURN(const Dims total, node.constant_ints(kTotal));
   if (total.size() != 1 || total[0] < sizes.length)
-    return invalid_argument("its total length is less than that of its query");
+    return invalid_argument(
+        "total_sequence_length must be one integer, not less than the length of its query");
   sizes.total = total[0];
   for (const size_t past : {kPastKey, kPastValue})
     MILLRACE_RETURN_IF_ERROR(check_past(node, past, sizes));
@@ -88,7 +96,8 @@ struct Heads {
   ValueId query = kNoValue, key = kNoValue, value = kNoValue;
 };
 
-// [batch, heads, length, size] each, of three operands or of one that holds all.
+// Returns query, key and value as [batch, heads, length, size], from three operands or one packed
+// operand.
 Result<Heads> heads_of(NodeImport& node, const Sizes& sizes) {
   Heads heads;
   if (node.has(kKey)) {
@@ -98,7 +107,7 @@ Result<Heads> heads_of(NodeImport& node, const Sizes& sizes) {
     const Dims wanted = {sizes.batch, sizes.kv_heads, sizes.length, sizes.size};
     if (shape_of(node, heads.key) == wanted && shape_of(node, heads.value) == wanted) return heads;
     return invalid_argument(fmt::format(
-        "its key {} or its value {} does not fit its query {}", graph::to_string(node.shape(kKey)),
+        "its key {} or value {} does not match its query {}", graph::to_string(node.shape(kKey)),
         graph::to_string(node.shape(kValue)), graph::to_string(node.shape(kQuery))));
   }
   const int64_t groups = sizes.kv_heads;
@@ -110,10 +119,11 @@ Result<Heads> heads_of(NodeImport& node, const Sizes& sizes) {
   return heads;
 }
 
-// The rows of a table for the new positions, [batch or 1, 1, length, half].
+// Returns the rows of a table of cosines or sines for the positions of the query, as
+// [batch or 1, 1, length, half of the rotated size].
 Result<ValueId> rows_of(NodeImport& node, size_t table, const Sizes& sizes) {
   if (!node.has(table) || node.shape(table).size() != 2 || node.shape(table)[0] < sizes.total)
-    return invalid_argument("its cosines or sines are not one row for each position");
+    return invalid_argument("its cosines and sines must have a row for each position");
   ValueId rows = kNoValue;
   if (node.has(kPositions)) {
     MILLRACE_ASSIGN_OR_RETURN(
@@ -126,6 +136,7 @@ Result<ValueId> rows_of(NodeImport& node, size_t table, const Sizes& sizes) {
   return node.reshape(rows, {batch, 1, sizes.length, node.shape(table)[1]});
 }
 
+// Applies the rotary embedding to query and key, if the node asks for it.
 Status rotate(NodeImport& node, const Sizes& sizes, Heads* heads) {
   if (node.int_attribute("do_rotary", 0) == 0) return {};
   const bool interleaved = node.int_attribute("rotary_interleaved", 0) != 0;
@@ -136,7 +147,7 @@ Status rotate(NodeImport& node, const Sizes& sizes, Heads* heads) {
   return {};
 }
 
-// softcap * tanh(scores / softcap)
+// Emits softcap * tanh(scores / softcap), if the node has a softcap.
 Result<ValueId> capped(NodeImport& node, ValueId scores) {
   const float cap = node.float_attribute("softcap", 0);
   if (!(cap > 0)) return scores;
@@ -145,7 +156,8 @@ Result<ValueId> capped(NodeImport& node, ValueId scores) {
   return node.unary(UnaryKind::kLinear, scores, cap);
 }
 
-// The heads of a group lie behind each other as rows of one matrix.
+// Emits the attention. The query heads of a group are stacked: [batch, heads, length, size] is
+// reshaped to [batch, kv_heads, heads / kv_heads * length, size].
 Result<ValueId> attend(NodeImport& node, const Sizes& sizes, const Heads& heads) {
   const int64_t rows = sizes.heads / sizes.kv_heads * sizes.length;
   const Dims grouped = {sizes.batch, sizes.kv_heads, rows, sizes.total};
@@ -178,9 +190,9 @@ Result<ValueId> attend(NodeImport& node, const Sizes& sizes, const Heads& heads)
 
 }  // namespace
 
-// Inputs: query, key and value, or all in the first; keys and values of the past, the index of the
-// last token of each sequence, the length of the sequences, cosines and sines, positions, what is
-// added to the scores. Outputs: the result, and keys and values with those of the past.
+// Inputs: query; key; value (or all three in the first); past keys; past values; index of the last
+// token of each sequence; length of the sequences; cosines; sines; positions; bias of the scores.
+// Outputs: the result; keys; values, both including those of the past.
 Result<ValueId> import_group_query_attention(NodeImport& node) {
   MILLRACE_RETURN_IF_ERROR(check_variant(node));
   MILLRACE_ASSIGN_OR_RETURN(const Sizes sizes, sizes_of(node));

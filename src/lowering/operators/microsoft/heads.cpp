@@ -26,8 +26,9 @@ Result<ValueId> part_of(NodeImport& node, ValueId x, size_t axis, int64_t begin,
 Result<ValueId> split_heads(NodeImport& node, ValueId x, int64_t heads) {
   const Dims shape = shape_of(node, x);
   if (shape.size() != 3 || shape[2] % heads != 0)
-    return invalid_argument(fmt::format("{} is not [batch, length, size] for {} heads",
-                                        graph::to_string(shape), heads));
+    return invalid_argument(
+        fmt::format("{} must be [batch, length, size], with a size that is a multiple of {} heads",
+                    graph::to_string(shape), heads));
   MILLRACE_ASSIGN_OR_RETURN(x, node.reshape(x, {shape[0], shape[1], heads, shape[2] / heads}));
   return node.emit(graph::Transpose{{0, 2, 1, 3}}, {x});
 }

@@ -1,5 +1,7 @@
-// Normalisations of com.microsoft, with the sums before them that ONNX Runtime's optimiser draws
-// in.
+// Handlers of fused normalisations of com.microsoft: SkipLayerNormalization and
+// SkipSimplifiedLayerNormalization (residual Add, then layer normalisation or RMS normalisation),
+// and EmbedLayerNormalization and its quantised form (embedding lookups, Add, layer normalisation).
+// They are decomposed into Gather, Add and the normalisation as a fallback operator.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,9 +18,9 @@ using graph::BinaryKind;
 using graph::Dims;
 using tensor::DataType;
 
-constexpr float kEpsilon = 1e-12f;  // used if the node states none
+constexpr float kEpsilon = 1e-12f;  // the default of the attribute epsilon
 
-// input + skip + bias, the last of which is operand `bias`, where it is there.
+// Emits input + skip + bias; `bias` is the index of the bias operand, which may be absent.
 Result<ValueId> sum_with_skip(NodeImport& node, size_t bias) {
   MILLRACE_ASSIGN_OR_RETURN(ValueId sum,
                             node.binary(BinaryKind::kAdd, node.operand(0), node.operand(1)));
@@ -32,23 +34,25 @@ graph::Fallback layer_norm(const char* name, float epsilon) {
   return {name, {{"axis", int64_t{-1}}, {"epsilon", epsilon}}};
 }
 
-// The tables of an EmbedLayerNormalization, [rows, size], and what normalises their sum; kNoValue
-// where they are left out.
+// The embedding tables of an EmbedLayerNormalization, [rows, size], and the scale and bias of the
+// normalisation. A value is kNoValue if it is left out.
 struct Tables {
   ValueId words, positions, segments, scale, bias;
 };
 constexpr size_t kWordIds = 0, kSegmentIds = 1, kMask = 7;
 
-// The first `length` rows of the table of positions, which are the default.
+// Returns the first `length` rows of the position embedding: the default positions are 0, 1, ...
 Result<ValueId> first_positions(NodeImport& node, ValueId table, int64_t length) {
   const Dims& shape = shape_of(node, table);
   if (shape.size() != 2 || shape[0] < length)
-    return invalid_argument(fmt::format("its table of positions {} is shorter than {}",
-                                        graph::to_string(shape), length));
+    return invalid_argument(
+        fmt::format("its position embedding {} must have rank 2 and at least {} rows",
+                    graph::to_string(shape), length));
   return node.emit(graph::Slice{{0, 0}, {length, shape[1]}, {1, 1}}, {table});
 }
 
-// The sum of the rows of all tables for the tokens; `position_ids` may be kNoValue.
+// Emits the sum of the embeddings of each token: word, position and, if present, segment.
+// `position_ids` may be kNoValue.
 Result<ValueId> sum_of_rows(NodeImport& node, const Tables& tables, ValueId position_ids) {
   MILLRACE_ASSIGN_OR_RETURN(ValueId sum,
                             node.emit(graph::Gather{0}, {tables.words, node.operand(kWordIds)}));
@@ -68,7 +72,7 @@ Result<ValueId> sum_of_rows(NodeImport& node, const Tables& tables, ValueId posi
   return node.binary(BinaryKind::kAdd, sum, segments);
 }
 
-// How many tokens of each sequence the mask keeps, as INT32; none are counted without a mask.
+// Returns how many tokens of each sequence the mask keeps, as INT32; 0 if there is no mask.
 Result<ValueId> count_tokens(NodeImport& node, size_t mask) {
   if (!node.has(mask)) {
     MILLRACE_ASSIGN_OR_RETURN(
@@ -83,10 +87,11 @@ Result<ValueId> count_tokens(NodeImport& node, size_t mask) {
   return node.emit(graph::Cast{DataType::kInt32}, {counted});
 }
 
-// Outputs: the normalised sum of the rows looked up, the tokens of each sequence, and the sum.
+// Emits embedding and normalisation. Outputs: the normalised sum of the embeddings; the number of
+// tokens of each sequence; the sum.
 Result<ValueId> embed(NodeImport& node, const Tables& tables, ValueId position_ids) {
   if (node.shape(kWordIds).size() != 2)
-    return invalid_argument("its token ids are not [batch, length]");
+    return invalid_argument("its token ids must be [batch, length]");
   MILLRACE_ASSIGN_OR_RETURN(const ValueId sum, sum_of_rows(node, tables, position_ids));
   MILLRACE_ASSIGN_OR_RETURN(
       const auto results, node.emit_fallback(layer_norm("LayerNormalization",
@@ -102,7 +107,7 @@ Result<ValueId> embed(NodeImport& node, const Tables& tables, ValueId position_i
 
 }  // namespace
 
-// Outputs: the normalised sum, its mean, its inverse deviation, and the sum itself.
+// Outputs: the normalised sum; its mean; its inverse standard deviation; the sum itself.
 Result<ValueId> import_skip_layer_norm(NodeImport& node) {
   MILLRACE_ASSIGN_OR_RETURN(const ValueId sum, sum_with_skip(node, 4));
   MILLRACE_ASSIGN_OR_RETURN(
@@ -115,7 +120,7 @@ Result<ValueId> import_skip_layer_norm(NodeImport& node) {
   return results[0];
 }
 
-// The same without a mean, by the root of the mean square.
+// RMS normalisation: like SkipLayerNormalization, but without subtraction of the mean.
 Result<ValueId> import_skip_simplified_layer_norm(NodeImport& node) {
   MILLRACE_ASSIGN_OR_RETURN(const ValueId sum, sum_with_skip(node, 3));
   MILLRACE_ASSIGN_OR_RETURN(
@@ -127,18 +132,19 @@ Result<ValueId> import_skip_simplified_layer_norm(NodeImport& node) {
   return results[0];
 }
 
-// Inputs: token ids, segment ids, tables of words, positions and segments, scale, bias, mask,
-// position ids.
+// Inputs: token ids; segment ids; word, position and segment embedding; scale; bias; mask; position
+// ids.
 Result<ValueId> import_embed_layer_norm(NodeImport& node) {
   if (!node.has(2) || !node.has(3) || !node.has(5) || !node.has(6))
-    return invalid_argument("a table, the scale or the bias is left out");
+    return invalid_argument("its word embedding, position embedding, scale or bias is missing");
   return embed(
       node, {node.operand(2), node.operand(3), node.operand(4), node.operand(5), node.operand(6)},
       node.operand(8));
 }
 
-// Inputs: those without position ids, of bytes where they are numbers; then a scale for each of the
-// five, and a zero point for each.
+// Inputs: those of EmbedLayerNormalization without position ids, where the embeddings, scale and
+// bias (five operands) are quantised; then a quantisation scale for each of the five, and a zero
+// point for each.
 Result<ValueId> import_quantised_embed_layer_norm(NodeImport& node) {
   constexpr size_t kFirst = 2, kScales = 8, kZeros = 13, kSegments = 2, kCount = 5;
   std::array<ValueId, kCount> tables;
@@ -146,7 +152,7 @@ Result<ValueId> import_quantised_embed_layer_norm(NodeImport& node) {
     tables[i] = kNoValue;
     if (i == kSegments && (!node.has(kFirst + i) || !node.has(kSegmentIds))) continue;
     if (!node.has(kFirst + i) || !node.has(kScales + i))
-      return invalid_argument("a table, the scale or the bias, or what scales them, is left out");
+      return invalid_argument("an embedding, scale or bias, or its quantisation scale, is missing");
     MILLRACE_ASSIGN_OR_RETURN(
         const auto numbers,
         node.emit_fallback(

@@ -1,4 +1,5 @@
-// Operators of com.microsoft that came before those of the standard, and are computed by these.
+// Handlers of operators of com.microsoft that operators of the standard have replaced (GatherND,
+// GridSample, Trilu, GroupNorm), or that these can express (CDist).
 #include <fmt/format.h>
 
 #include "lowering/operators/handlers.h"
@@ -13,8 +14,7 @@ using graph::UnaryKind;
 
 }  // namespace
 
-// GatherND, GridSample and Trilu, which the standard has with the same names, attributes and
-// defaults.
+// GatherND, GridSample and Trilu have the names, attributes and defaults of the standard.
 Result<ValueId> import_as_standard(NodeImport& node) {
   graph::Fallback op{node.type(), {}};
   if (node.has_attribute("align_corners"))
@@ -27,14 +27,15 @@ Result<ValueId> import_as_standard(NodeImport& node) {
   return y[0];
 }
 
-// The distance of each row of one matrix from each of another.
+// CDist: the distance of each row of one matrix from each row of another.
 Result<ValueId> import_distances(NodeImport& node) {
   const Dims a = node.shape(0), b = node.shape(1);
   const std::string metric = node.string_attribute("metric", "sqeuclidean");
   if (metric != "euclidean" && metric != "sqeuclidean")
-    return unsupported(fmt::format("metric '{}' is not covered", metric));
+    return unsupported(
+        fmt::format("metric '{}' is not supported; euclidean and sqeuclidean are", metric));
   if (a.size() != 2 || b.size() != 2 || a[1] != b[1])
-    return invalid_argument("its operands are not two matrices with rows of one size");
+    return invalid_argument("its operands must be two matrices with the same number of columns");
   MILLRACE_ASSIGN_OR_RETURN(const ValueId left, node.reshape(node.operand(0), {a[0], 1, a[1]}));
   MILLRACE_ASSIGN_OR_RETURN(const ValueId right, node.reshape(node.operand(1), {1, b[0], b[1]}));
   MILLRACE_ASSIGN_OR_RETURN(ValueId y, node.binary(BinaryKind::kSub, left, right));
@@ -43,8 +44,8 @@ Result<ValueId> import_distances(NodeImport& node) {
   return metric == "euclidean" ? node.unary(UnaryKind::kSqrt, y) : Result<ValueId>(y);
 }
 
-// GroupNorm, whose channels are last unless it says otherwise, and x * sigmoid(x) of its result
-// where it has an activation.
+// GroupNorm is channels-last (NHWC) by default. If its attribute activation is not 0, it applies
+// Swish, x * sigmoid(x), to the result.
 Result<ValueId> import_group_norm(NodeImport& node) {
   const int64_t groups = node.int_attribute("groups", 0);
   const float epsilon = node.float_attribute("epsilon", 1e-5f);

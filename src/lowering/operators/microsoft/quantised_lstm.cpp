@@ -1,5 +1,6 @@
-// DynamicQuantizeLSTM of com.microsoft, whose weights of bytes become FLOAT32 while the model is
-// compiled.
+// Handler of DynamicQuantizeLSTM of com.microsoft: an LSTM with 8-bit weights, which quantises its
+// input and state dynamically. The weights are dequantised to FLOAT32, and millrace.RoundedLSTM
+// (src/fallback) computes with rounded states.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,17 +14,19 @@ using graph::BinaryKind;
 using graph::Dims;
 using tensor::DataType;
 
-// Weights of DynamicQuantizeLSTM, [directions, inputs, 4 * hidden], in the standard's order. Scale
-// and zero point are behind each other: one per direction, or one per output.
+// Returns weights, [directions, inputs, 4 * hidden], dequantised and transposed as the LSTM of the
+// standard has them. Operand `scale` is their scale, and the next one their zero point: one
+// element, one per direction, or one per direction and output.
 Result<ValueId> lstm_weights(NodeImport& node, size_t weights, size_t scale) {
   const Dims shape = node.shape(weights);
   if (shape.size() != 3 || !node.has(scale))
-    return invalid_argument("its weights have no three dimensions, or no scale");
+    return invalid_argument("its weights must have rank 3 and a scale");
   const auto aligned = [&](size_t index) -> Result<ValueId> {
     const Dims& own = node.shape(index);
     const bool per_output = own == Dims{shape[0], shape[2]};
     if (!per_output && own != Dims{shape[0]} && node.value(index).elements() != 1)
-      return invalid_argument(fmt::format("input {} is not one per direction or output", index));
+      return invalid_argument(
+          fmt::format("input {} must have one element, or one per direction or output", index));
     MILLRACE_ASSIGN_OR_RETURN(const ValueId x,
                               node.emit(graph::Cast{DataType::kFloat32}, {node.operand(index)}));
     const int64_t directions = node.value(index).elements() == 1 ? 1 : shape[0];
@@ -57,8 +60,8 @@ graph::Fallback lstm_of(NodeImport& node) {
 
 }  // namespace
 
-// Inputs: those of LSTM, with weights as bytes, then scale and zero point of each. What it reads,
-// and what it passes from step to step, is rounded to bytes as by DynamicQuantizeLinear.
+// Inputs: those of LSTM, with 8-bit weights; then scale and zero point of W and of R. The input,
+// and the state that is passed from step to step, are rounded as DynamicQuantizeLinear does.
 Result<ValueId> import_dynamic_quantize_lstm(NodeImport& node) {
   constexpr size_t kX = 0, kW = 1, kR = 2, kOfLstm = 8, kWScale = 8, kRScale = 10;
   MILLRACE_ASSIGN_OR_RETURN(

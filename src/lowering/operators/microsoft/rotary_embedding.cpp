@@ -1,3 +1,5 @@
+// A pair (a, b) becomes (a cos - b sin, b cos + a sin), computed by Slice, Mul, Add and Concat. The
+// cosines and sines are rows of tables, which Gather selects by position.
 #include "lowering/operators/microsoft/rotary_embedding.h"
 
 #include <fmt/format.h>
@@ -21,7 +23,7 @@ struct Pairs {
   ValueId first = kNoValue, second = kNoValue;
 };
 
-// The members of the pairs that the first `2 * half` elements make.
+// Returns the first and the second members of the pairs among the first 2 * half elements.
 Result<Pairs> pairs_of(NodeImport& node, ValueId x, int64_t half, bool interleaved) {
   const size_t axis = shape_of(node, x).size() - 1;
   Pairs pairs;
@@ -43,6 +45,7 @@ Result<Pairs> pairs_of(NodeImport& node, ValueId x, int64_t half, bool interleav
   return pairs;
 }
 
+// The inverse of pairs_of().
 Result<ValueId> joined(NodeImport& node, const Pairs& pairs, bool interleaved) {
   Dims shape = shape_of(node, pairs.first);
   const auto axis = static_cast<int64_t>(shape.size()) - 1;
@@ -57,7 +60,7 @@ Result<ValueId> joined(NodeImport& node, const Pairs& pairs, bool interleaved) {
   return node.reshape(both, std::move(shape));
 }
 
-// a * b + sign * c * d
+// Emits a * b + c * d or a * b - c * d; `sign` is kAdd or kSub.
 Result<ValueId> sum_of_products(NodeImport& node, ValueId a, ValueId b, BinaryKind sign, ValueId c,
                                 ValueId d) {
   MILLRACE_ASSIGN_OR_RETURN(const ValueId first, node.binary(BinaryKind::kMul, a, b));
@@ -65,14 +68,13 @@ Result<ValueId> sum_of_products(NodeImport& node, ValueId a, ValueId b, BinaryKi
   return node.binary(sign, first, second);
 }
 
-// The rows of a table for the positions: [batch, length, half], or [1, length, half] where there is
-// one position, that of the first element of every sequence.
+// Returns the rows of a table for the positions: [batch, length, half]; or [1, length, half] if
+// there is only one position, which is that of the first token of every sequence.
 Result<ValueId> rows_of(NodeImport& node, size_t table, int64_t batch, int64_t length) {
   const Dims& positions = node.shape(kPositions);
   if (positions == Dims{batch, length})
     return node.emit(graph::Gather{0}, {node.operand(table), node.operand(kPositions)});
-  if (positions != Dims{1})
-    return invalid_argument("its positions are neither [batch, length] nor one");
+  if (positions != Dims{1}) return invalid_argument("its positions must be [batch, length] or [1]");
   MILLRACE_ASSIGN_OR_RETURN(
       MutableConstant range,
       bounded_constant(node, tensor::DataType::kInt64, {1, length}, "a list of positions"));
@@ -84,14 +86,15 @@ Result<ValueId> rows_of(NodeImport& node, size_t table, int64_t batch, int64_t l
   return node.emit(graph::Gather{0}, {node.operand(table), rows[0]});
 }
 
-// The heads of [batch, length, heads * size].
+// Returns the number of heads of x, [batch, length, heads * size].
 Result<int64_t> count_heads(NodeImport& node) {
   const int64_t whole = node.shape(kX)[2], heads = node.int_attribute("num_heads", 0);
   const int64_t size = 2 * node.shape(kCos)[1];
   if (heads > 0 && whole % heads == 0) return heads;
   if (heads == 0 && whole > 0 && size > 0 && whole % size == 0) return whole / size;
   return invalid_argument(
-      fmt::format("{} elements are not {} heads, nor heads of size {}", whole, heads, size));
+      fmt::format("{} elements cannot be divided into {} heads, nor into heads of size {}", whole,
+                  heads, size));
 }
 
 }  // namespace
@@ -99,8 +102,9 @@ Result<int64_t> count_heads(NodeImport& node) {
 Result<ValueId> rotated(NodeImport& node, ValueId x, ValueId cos, ValueId sin, bool interleaved) {
   const int64_t half = shape_of(node, cos).back(), size = shape_of(node, x).back();
   if (shape_of(node, sin) != shape_of(node, cos) || half < 1 || half > size / 2)
-    return invalid_argument(fmt::format("{} sines and cosines do not fit heads of size {}",
-                                        graph::to_string(shape_of(node, cos)), size));
+    return invalid_argument(fmt::format("cosines {} and sines {} do not fit heads of size {}",
+                                        graph::to_string(shape_of(node, cos)),
+                                        graph::to_string(shape_of(node, sin)), size));
   MILLRACE_ASSIGN_OR_RETURN(const Pairs pairs, pairs_of(node, x, half, interleaved));
   Pairs turned;
   MILLRACE_ASSIGN_OR_RETURN(
@@ -114,14 +118,14 @@ Result<ValueId> rotated(NodeImport& node, ValueId x, ValueId cos, ValueId sin, b
   return node.emit(graph::Concat{static_cast<int64_t>(axis)}, {all, rest});
 }
 
-// Inputs: x, [batch, length, heads * size] or [batch, heads, length, size], positions, cosines and
-// sines by position.
+// Inputs: x, [batch, length, heads * size] or [batch, heads, length, size]; positions; tables of
+// cosines and sines, by position.
 Result<ValueId> import_rotary_embedding(NodeImport& node) {
   const Dims shape = node.shape(kX);
   if (node.int_attribute("is_packed_batching", 0) != 0)
     return unsupported("is_packed_batching is set");
   if ((shape.size() != 3 && shape.size() != 4) || node.shape(kCos).size() != 2)
-    return invalid_argument("its input or its cosines have another number of dimensions");
+    return invalid_argument("its input must have rank 3 or 4, and its cosines rank 2");
   const bool heads_first = shape.size() == 4;
   ValueId x = node.operand(kX);
   if (!heads_first) {

@@ -1,20 +1,22 @@
-// Operators of com.microsoft whose images may have their channels in the last dimension, which ONNX
-// Runtime's optimiser prefers: they become those with channels first, between Transposes.
+// Operators of com.microsoft whose images may be channels-last (NHWC), which ONNX Runtime's
+// optimiser prefers. They become channels-first operators between two Transposes; the pass
+// sink_transposes may move or cancel these.
 #pragma once
 
 #include "lowering/operators/node_import.h"
 
 namespace millrace::lowering {
 
-// Whether the attribute channels_last says so.
+// Whether the attribute channels_last is set.
 bool has_channels_last(NodeImport& node);
 
-// `x` with the last dimension behind the first, and back. kInvalidArgument where it has less than
-// three.
+// Transposes [N, spatial..., C] to [N, C, spatial...], and back. kInvalidArgument if `x` has fewer
+// than three dimensions.
 Result<ValueId> channels_to_front(NodeImport& node, ValueId x);
 Result<ValueId> channels_to_back(NodeImport& node, ValueId x);
 
-// Applies `function` to the image `x` with channels first; returns the result in the node's order.
+// Applies `function` to the image `x` as channels-first, and returns the result in the order of
+// `x`.
 template <class Function>
 Result<ValueId> with_channels_first(NodeImport& node, ValueId x, Function function) {
   if (!has_channels_last(node)) return function(x);

@@ -1,5 +1,7 @@
-// Quantised operators of com.microsoft, in terms of those of the standard: what is computed in
-// floating point is dequantised before and quantised after, as their definitions say.
+// Handlers of quantised operators of com.microsoft, in terms of operators of the standard. Matrix
+// products become MatMulInteger and scaling; operators that are defined in floating point
+// (QLinearSoftmax, QLinearWhere, QLinearReduceMean) are put between DequantizeLinear and
+// QuantizeLinear.
 #include "lowering/operators/quantised/integer_product.h"
 
 #include <fmt/format.h>
@@ -15,8 +17,9 @@ using graph::BinaryKind;
 using graph::Dims;
 using tensor::DataType;
 
+// Returns the operand, which must be a matrix, transposed if the attribute is set.
 Result<ValueId> transposed(NodeImport& node, size_t index, const char* attribute) {
-  if (node.shape(index).size() != 2) return invalid_argument("its operands are not two matrices");
+  if (node.shape(index).size() != 2) return invalid_argument("its operands must be two matrices");
   if (node.int_attribute(attribute, 0) == 0) return node.operand(index);
   return node.emit(graph::Transpose{{1, 0}}, {node.operand(index)});
 }
@@ -36,13 +39,13 @@ Result<ValueId> scaled_product(NodeImport& node, const IntegerProduct& product) 
   return node.binary(BinaryKind::kAdd, y, product.bias);
 }
 
-// Inputs: a, b, their scales, their zero points, bias.
+// Inputs: a; b; their scales; their zero points; bias.
 Result<ValueId> import_matmul_integer_to_float(NodeImport& node) {
   return scaled_product(node, {node.operand(0), node.operand(1), node.operand(2), node.operand(3),
                                node.operand(4), node.operand(5), node.operand(6)});
 }
 
-// Inputs: a in floating point, b, its scale, its zero point, bias.
+// Inputs: a in floating point; b; its scale; its zero point; bias.
 Result<ValueId> import_dynamic_quantize_matmul(NodeImport& node) {
   MILLRACE_ASSIGN_OR_RETURN(
       const auto a, node.emit_fallback({"DynamicQuantizeLinear", {}}, {node.operand(0)}, 3));
@@ -50,7 +53,8 @@ Result<ValueId> import_dynamic_quantize_matmul(NodeImport& node) {
       node, {a[0], node.operand(1), a[1], node.operand(2), a[2], node.operand(3), node.operand(4)});
 }
 
-// With the integers themselves where the numbers that they stand for are not known.
+// QGemm is an integer product (MatMulInteger) if it cannot be expressed by DequantizeLinear, for
+// instance because scales are not constants.
 Result<ValueId> import_qgemm(NodeImport& node) {
   const Result<ValueId> of_numbers = import_qgemm_of_numbers(node);
   if (of_numbers.status().code() != StatusCode::kUnsupported) return of_numbers;
@@ -73,7 +77,8 @@ Result<ValueId> import_qgemm(NodeImport& node) {
   return node.has(7) ? quantised(node, y, 7) : y;
 }
 
-// Before opset 13 of the standard, which the attribute states, dimensions from `axis` on are one.
+// The attribute opset says which Softmax of the standard is meant. Before opset 13, all dimensions
+// from `axis` on count as one.
 Result<ValueId> import_qlinear_softmax(NodeImport& node) {
   const Dims shape = node.shape(0);
   MILLRACE_ASSIGN_OR_RETURN(const size_t axis,
@@ -89,7 +94,8 @@ Result<ValueId> import_qlinear_softmax(NodeImport& node) {
   return quantised(node, x, 3);
 }
 
-// Inputs: condition, x with scale and zero point, y with its own, those of the result.
+// Inputs: condition; x, its scale and zero point; y, its scale and zero point; scale and zero point
+// of the result.
 Result<ValueId> import_qlinear_where(NodeImport& node) {
   MILLRACE_ASSIGN_OR_RETURN(const ValueId x, dequantised(node, 1));
   MILLRACE_ASSIGN_OR_RETURN(const ValueId y, dequantised(node, 4));
@@ -109,7 +115,8 @@ Result<ValueId> import_qlinear_reduce_mean(NodeImport& node) {
   return quantised(node, x, 3);
 }
 
-// QuantizeLinear and DequantizeLinear, which took INT16 and UINT16 here before the standard did.
+// QuantizeLinear and DequantizeLinear of com.microsoft, which had INT16 and UINT16 before the
+// standard.
 Result<ValueId> import_quantize_of_microsoft(NodeImport& node) {
   graph::Fallback op{node.type(), {}};
   for (const char* name : {"axis", "block_size", "output_dtype"})

@@ -1,5 +1,6 @@
-// The QLinear operators of the standard and of com.microsoft, and QGemm: what they compute, between
-// DequantizeLinear and QuantizeLinear.
+// Handlers of the QLinear operators of the standard and of com.microsoft, and of QGemm. Each
+// becomes the floating-point operator between DequantizeLinear and QuantizeLinear. The passes turn
+// that into an operator on quantised values (keep_quantised).
 #include "graph/shape.h"
 #include "lowering/operators/handlers.h"
 #include "lowering/operators/quantised/channels_last.h"
@@ -10,14 +11,15 @@ namespace {
 
 using graph::Dims;
 
-// Without a zero point the result of QuantizeLinear is UINT8, that of these operators is of the
-// type of x.
+// Refuses a result without a zero point, unless x is UINT8. Without a zero point, the result of
+// QuantizeLinear is UINT8, while that of these operators has the type of x.
 Status check_result_type(NodeImport& node, size_t scale, size_t x) {
   if (node.has(scale + 1) || node.value(x).type == tensor::DataType::kUint8) return {};
-  return unsupported("its result has no zero point");
+  return unsupported("a result without a zero point is supported for UINT8 only");
 }
 
-// A function of one operand: x with scale and zero point, then those of the result.
+// Emits a function of one operand. Inputs: x, its scale and zero point; scale and zero point of the
+// result.
 template <class Function>
 Result<ValueId> import_function(NodeImport& node, Function function) {
   MILLRACE_RETURN_IF_ERROR(check_parameters(node, {1, 3}));
@@ -27,7 +29,8 @@ Result<ValueId> import_function(NodeImport& node, Function function) {
   return quantised(node, y, 3);
 }
 
-// Inputs: x and weight, each with scale and zero point; those of the result; bias.
+// Inputs: x, its scale and zero point; weight, its scale and zero point; scale and zero point of
+// the result; bias.
 Result<ValueId> conv_of_numbers(NodeImport& node) {
   MILLRACE_ASSIGN_OR_RETURN(const ValueId x, dequantised(node, 0));
   MILLRACE_ASSIGN_OR_RETURN(const ValueId weight, dequantised(node, 3, 0));
@@ -45,13 +48,13 @@ Result<ValueId> import_qlinear_conv(NodeImport& node) {
   return conv_of_numbers(node);
 }
 
-// This operator has no kernel of its own: it is computed by those of its parts.
+// There is no fallback kernel for this operator, so it is always decomposed.
 Result<ValueId> import_qlinear_conv_of_microsoft(NodeImport& node) {
   return conv_of_numbers(node);
 }
 
-// Inputs: a and b, each with scale and zero point, per row of a and per column of b; those of the
-// result.
+// Inputs: a, its scale and zero point (may be per row); b, its scale and zero point (may be per
+// column); scale and zero point of the result.
 Result<ValueId> import_qlinear_matmul(NodeImport& node) {
   MILLRACE_RETURN_IF_ERROR(check_parameters(node, {1, 4, 6}));
   MILLRACE_ASSIGN_OR_RETURN(const ValueId a,
@@ -97,7 +100,7 @@ Result<ValueId> import_qlinear_global_average_pool(NodeImport& node) {
   });
 }
 
-// This operator has no kernel of its own: it is computed by those of its parts.
+// There is no fallback kernel for this operator, so it is always decomposed.
 Result<ValueId> import_qlinear_average_pool(NodeImport& node) {
   MILLRACE_RETURN_IF_ERROR(check_result_type(node, 3, 0));
   MILLRACE_ASSIGN_OR_RETURN(const ValueId x, dequantised(node, 0));
@@ -107,10 +110,10 @@ Result<ValueId> import_qlinear_average_pool(NodeImport& node) {
   return quantised(node, y, 3);
 }
 
-// Inputs: scale and zero point of the result, then each part with its own.
+// Inputs: scale and zero point of the result; then each part with its scale and zero point.
 Result<ValueId> import_qlinear_concat(NodeImport& node) {
   if (node.operand_count() < 5 || (node.operand_count() - 2) % 3 != 0)
-    return invalid_argument("inputs are not a scale, a zero point, and three for each part");
+    return invalid_argument("its inputs must be a scale, a zero point, and three for each part");
   MILLRACE_RETURN_IF_ERROR(check_parameters(node, {0}));
   MILLRACE_RETURN_IF_ERROR(check_result_type(node, 0, 2));
   MILLRACE_ASSIGN_OR_RETURN(const size_t axis,
@@ -125,12 +128,12 @@ Result<ValueId> import_qlinear_concat(NodeImport& node) {
   return quantised(node, y, 0);
 }
 
-// Inputs: a, its scale and zero point, b, its scale and zero point, c, of integers as the product,
-// scale and zero point of the result; without these it is FLOAT32.
+// Inputs: a, its scale and zero point; b, its scale and zero point; c, INT32 with the scale of the
+// product; scale and zero point of the result. Without these the result is FLOAT32.
 Result<ValueId> import_qgemm_of_numbers(NodeImport& node) {
   MILLRACE_RETURN_IF_ERROR(check_parameters(node, {1, 4, 7}));
   if (node.shape(0).size() != 2 || node.shape(3).size() != 2)
-    return invalid_argument("its operands are not two matrices");
+    return invalid_argument("its operands must be two matrices");
   graph::MatMul matmul;
   matmul.transpose_a = node.int_attribute("transA", 0) != 0;
   matmul.transpose_b = node.int_attribute("transB", 0) != 0;

@@ -12,7 +12,8 @@ bool is_move(const Node& node) {
          std::holds_alternative<graph::Transpose>(node.op);
 }
 
-// The first of the moves that lead to `id` and nowhere else; nothing where `id` is not moved.
+// Returns the first node of the chain of Reshapes and Transposes that makes `id`, if all their
+// results have a single reader; nothing if there is no such chain.
 std::optional<Editor::Index> first_move(Editor& editor, ValueId id) {
   std::optional<Editor::Index> first;
   while (editor.has_single_reader(id)) {
@@ -24,7 +25,7 @@ std::optional<Editor::Index> first_move(Editor& editor, ValueId id) {
   return first;
 }
 
-// Whether fuse_activation may find the function worth fusing there.
+// Whether fuse_activation may fuse a function of this value into the node that makes it.
 bool can_have_activation(Editor& editor, ValueId id) {
   return editor.has_single_reader(id) && (editor.maker_as<graph::Conv>(id) != nullptr ||
                                           editor.maker_as<graph::MatMul>(id) != nullptr);

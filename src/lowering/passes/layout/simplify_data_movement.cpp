@@ -19,8 +19,8 @@ bool is_identity(const Dims& permutation) {
   return std::ranges::is_sorted(permutation);
 }
 
-// Whether the node's output is its first operand, element by element. Overloads for the operators
-// that can be.
+// Whether the node's output equals its first operand, element by element: one overload for each
+// operator of which that can be true.
 struct IsNoOp {
   const Node& node;
   const Value& in;
@@ -61,7 +61,8 @@ bool is_no_op(Editor& editor, Editor::Index index) {
   return std::visit(IsNoOp{node, in, out}, node.op);
 }
 
-// A Transpose that keeps the order of all dimensions above 1 moves no element.
+// Whether a Transpose keeps the order of all dimensions other than 1, and so moves no element in
+// memory.
 bool only_moves_ones(const Dims& shape, const Dims& permutation) {
   int64_t previous = -1;
   for (int64_t from : permutation) {
@@ -101,7 +102,7 @@ void merge_transposes(Editor& editor, Editor::Index index) {
 
 Status simplify_data_movement(graph::Graph& graph, const PassContext&) {
   Editor editor(graph);
-  // In order, so that a node finds its operands simplified.
+  // In graph order, so that the makers of a node's operands are simplified before it.
   for (Editor::Index index : editor.nodes()) {
     merge_transposes(editor, index);
     transpose_to_reshape(editor, index);

@@ -1,7 +1,10 @@
-// A Transpose and what reads it form a region: operators that compute the same on dimensions in any
-// order, from results of Transposes alike, and constants. The region is moved before its Transposes
-// where fewer elements are transposed afterwards: each of its results is transposed anew, unless
-// only Transposes read it that undo this, or a Reduce that can name its dimensions otherwise.
+// A Transpose and its readers are grown to a region: operators whose computation does not depend on
+// the order of dimensions, and whose operands are results of the region, results of Transposes with
+// the same permutation, or constants. The operators of the region then read the operands of the
+// Transposes, and each result gets a Transpose instead. That is not needed if all readers of the
+// result are in the region, are Transposes that undo it, or are Reduces that can list other axes. A
+// region is moved if this reduces the number of transposed elements or, for as many elements, the
+// number of Transposes.
 #include <algorithm>
 #include <compare>
 #include <set>
@@ -19,10 +22,12 @@ using graph::Node;
 using graph::ValueId;
 using Index = Editor::Index;
 
-// Bounds the time for a graph of any form.
+// Limits on nodes of a region, readers of a value and operands of a node. They bound the time for a
+// graph of any form.
 constexpr size_t kMostInRegion = 64, kMostReaders = 64, kMostOperands = 64;
 
-// Entries that belong to dimensions of the transposed tensor, by dimensions of the one before.
+// Converts entries by dimension of the transposed tensor to entries by dimension of the tensor
+// before the Transpose.
 template <class T>
 std::vector<T> before(const std::vector<T>& entries, const Dims& permutation) {
   std::vector<T> result(entries.size());
@@ -42,7 +47,8 @@ Dims axes_before(const Dims& axes, const Dims& permutation) {
   return result;
 }
 
-// The operator on a tensor that is not transposed; nothing where it cannot be moved so.
+// Returns the operator that computes the same on the tensor before the Transpose; nothing if the
+// operator cannot be moved.
 struct Moved {
   const Dims& permutation;
 
@@ -79,7 +85,8 @@ struct Moved {
   }
 };
 
-// A Reduce to fewer dimensions whose result is the same without the Transpose before it.
+// Returns the Reduce that computes the same on the tensor before the Transpose: possible without
+// keep_dims, if the remaining dimensions have the same order. Nothing otherwise.
 std::optional<graph::Reduce> absorbing(const Node& node, const Dims& permutation) {
   const auto* op = std::get_if<graph::Reduce>(&node.op);
   if (op == nullptr || op->keep_dims) return std::nullopt;
@@ -107,12 +114,12 @@ class Sinking {
   }
 
  private:
-  // A set of nodes that is moved before the Transposes of one permutation.
+  // A set of nodes that is moved before its entries, Transposes with one permutation.
   struct Region {
     Dims permutation;
-    std::set<Index> entries;  // the Transposes
-    std::set<Index> nodes;
-    std::set<ValueId> results;  // results of both
+    std::set<Index> entries;    // the Transposes
+    std::set<Index> nodes;      // the nodes that are moved
+    std::set<ValueId> results;  // of entries and nodes
   };
 
   void note_reader(Index index) {
@@ -128,9 +135,9 @@ class Sinking {
     editor_.set_inputs(index, std::move(inputs));
     note_reader(index);
   }
-  // Erases a node whose result is no longer read, as it would count as something to save.
+  // Erases a node whose result is no longer read. It would otherwise count as a Transpose to save.
   void erase_unread(Index index) {
-    // An entry that undoes a result of its own region has been erased already.
+    // pass_on() has already erased an entry that undoes a result of its own region.
     if (editor_.erased(index)) return;
     const ValueId id = editor_.node(index).outputs[0];
     if (!readers_[id].empty() || editor_.is_graph_output(id)) return;
@@ -157,6 +164,8 @@ class Sinking {
            readers_[id].size() <= kMostReaders;
   }
 
+  // Adds readers of results, and the Transposes that make their other operands, until the region is
+  // complete or has the most nodes.
   void grow(Region& region) {
     std::vector<ValueId> open(region.results.begin(), region.results.end());
     while (!open.empty()) {
@@ -167,7 +176,7 @@ class Sinking {
         if (region.nodes.contains(reader) || !joins(reader, region)) continue;
         region.nodes.insert(reader);
         for (const ValueId operand : editor_.node(reader).inputs) {
-          // A Transpose whose result another node may wait for.
+          // Another Transpose enters the region, so readers of its result may join, too.
           if (region.results.contains(operand) || editor_.value(operand).constant) continue;
           region.entries.insert(*editor_.maker(operand));
           region.results.insert(operand);
@@ -196,15 +205,16 @@ class Sinking {
     return op != nullptr && op->permutation == region.permutation && is_movable(id);
   }
 
-  // A constant that lies the same way whatever the order of the dimensions.
+  // Whether the elements of a constant are in the same order for any order of dimensions: at most
+  // one dimension is not 1.
   static bool has_any_order(const graph::Value& value, size_t rank) {
     const auto wide = std::ranges::count_if(value.shape, [](int64_t dim) { return dim != 1; });
     return !value.quantisation && wide <= 1 && value.shape.size() <= rank;
   }
 
-  // Whether a reader of a result of the region needs it as it is.
+  // Whether a reader of a result of the region needs it transposed.
   bool needs_order(Index reader, const Region& region) {
-    // Moved nodes will read the operand of an entry in place of its result.
+    // An entry keeps reading its own operand, and moved nodes will read that instead of its result.
     if (region.entries.contains(reader)) return true;
     if (region.nodes.contains(reader) || absorbing(editor_.node(reader), region.permutation))
       return false;
@@ -222,7 +232,7 @@ class Sinking {
            });
   }
 
-  // The transposed elements and Transposes that are saved, less those that are newly needed.
+  // The transposed elements, and then Transposes, that are saved, less those that are added.
   struct Savings {
     double elements = 0;
     int transposes = 0;
@@ -251,7 +261,9 @@ class Sinking {
     return savings > Savings();
   }
 
-  // Each node is made anew on what is not transposed, and its place taken by a Transpose.
+  // Inserts each node anew, on untransposed operands, and turns the node itself into a Transpose of
+  // the new result. Then gives the untransposed results to readers that can do without the
+  // Transpose.
   void apply(const Region& region) {
     std::unordered_map<ValueId, ValueId> sources;
     for (const Index entry : region.entries)
@@ -294,7 +306,9 @@ class Sinking {
                                         before(shape, permutation), *value.constant);
   }
 
-  // Gives `source`, which is not transposed, to a reader of what is, or to those that undo that.
+  // Lets a reader of a transposed result read `source`, the untransposed one: the reader itself if
+  // it is a Reduce that can, or the readers of its result if it is a Transpose that undoes the
+  // permutation.
   void pass_on(Index reader, ValueId source, const Dims& permutation) {
     if (const auto op = absorbing(editor_.node(reader), permutation)) {
       editor_.node(reader).op = *op;
@@ -313,9 +327,9 @@ class Sinking {
   }
 
   Editor editor_;
-  // By value, of those that the graph had at the start.
+  // By value, for the values that the graph had at the start: the nodes that read it.
   std::vector<std::set<Index>> readers_;
-  const size_t originals_;
+  const size_t originals_;  // the number of nodes that the graph had at the start
 };
 
 }  // namespace

@@ -17,7 +17,7 @@ using graph::Quantisation;
 using graph::Value;
 using graph::ValueId;
 
-// Whether all numbers that the value can hold lie within the bounds.
+// Whether all real numbers that a quantised value can represent are within the bounds.
 bool holds_only(const Value& value, const Bounds& bounds) {
   const auto [least, greatest] = integer_limits(value.type);
   const Quantisation& quantisation = *value.quantisation;
@@ -25,7 +25,7 @@ bool holds_only(const Value& value, const Bounds& bounds) {
     const auto number = [&](int64_t integer) {
       return static_cast<float>(integer - quantisation.zero_points[i]) * quantisation.scales[i];
     };
-    // 255 * (6 / 255) may be a little more than 6.
+    // A tolerance for rounding: 255 * (6 / 255) may be a little more than 6.
     constexpr float kRoundingError = 4 * std::numeric_limits<float>::epsilon();
     const float slack = kRoundingError * std::abs(number(greatest));
     if (!(number(least) >= bounds.low && number(greatest) <= bounds.high + slack)) return false;
@@ -38,8 +38,8 @@ int64_t quantised(float number, const tensor::ElementRule& rule, tensor::DataTyp
                                          : tensor::quantise<uint8_t>(number, rule);
 }
 
-// Whether numbers beyond the bounds become the same integers as the bounds: then saturation does
-// what they do.
+// Whether the bounds are quantised to the least and the greatest integer of the type. Then
+// saturation has the same effect as the bounds.
 bool saturates_at(const Value& value, const Bounds& bounds) {
   if (!value.quantisation || !is_byte(value.type) || !(bounds.low <= bounds.high)) return false;
   const auto [least, greatest] = integer_limits(value.type);
@@ -53,7 +53,8 @@ bool saturates_at(const Value& value, const Bounds& bounds) {
   return true;
 }
 
-// Other functions than these would be lost where a pass leaves out the rounding of a result.
+// Whether the bounds are those of a Relu or of a Clip from 0 on. Only these are dropped: others
+// would be lost if a pass leaves out the rounding of a result.
 bool begins_at_zero(const Bounds& bounds) {
   return bounds.low == 0 && bounds.high > 0;
 }
@@ -94,8 +95,8 @@ class Pass {
   }
 
   Editor editor_;
-  // The readers in the original graph. Bypassed functions only add readers to values that are not
-  // the result of a function, or that are read by the same nodes.
+  // The readers in the original graph. Bypassing a function adds readers only to values that are
+  // not the result of a function, or that have the same readers.
   const std::vector<std::vector<uint32_t>> readers_;
 };
 

@@ -11,7 +11,7 @@ namespace {
 using graph::Node;
 using graph::ValueId;
 
-// Returns whether an operator prepares the operand as numbers, and has no kernel that reads
+// Whether the operator takes this operand as FLOAT32 parameters, and has no kernel that reads
 // integers there.
 bool is_parameter(const Node& node, size_t operand) {
   if (std::holds_alternative<graph::BatchNormalization>(node.op)) return operand > 0;
@@ -19,7 +19,7 @@ bool is_parameter(const Node& node, size_t operand) {
   return binary != nullptr && binary->kind == graph::BinaryKind::kPrelu && operand == 1;
 }
 
-// Returns the constant of numbers for a quantised constant; `id` for any other value.
+// Returns the FLOAT32 constant for a dequantised constant; `id` for any other value.
 Result<ValueId> folded(Editor& editor, ValueId id) {
   const ValueId source = quantised_source(editor, id);
   if (source == graph::kNoValue || !editor.value(source).constant) return id;

@@ -1,3 +1,7 @@
+// Two walks over the graph. StoreResults goes backwards: a FLOAT32 result that all readers quantise
+// in the same way is stored as these integers. ReadIntegers goes forwards: operators read a
+// quantised value directly instead of its dequantised copy, and data movement passes integers on.
+// Requantise nodes that have become no-ops are removed.
 #include <algorithm>
 #include <vector>
 
@@ -16,12 +20,13 @@ bool is_requantise(const Node& node) {
   return std::holds_alternative<graph::Requantise>(node.op);
 }
 
+// Whether the value is stored as FLOAT32.
 bool is_number(const Value& value) {
   return value.type == tensor::DataType::kFloat32 && !value.quantisation;
 }
 
-// Results that are read as integers only are stored as such. From the end, so that what moves them
-// on the way is settled before.
+// Stores results that are only read as integers of one form as these integers. It goes backwards,
+// so that the form of a moved result is decided before that of the operand.
 class StoreResults {
  public:
   explicit StoreResults(graph::Graph& graph) : editor_(graph), readers_(consumers_of(graph)) {}
@@ -52,14 +57,15 @@ class StoreResults {
     }
   }
 
-  // The model has integers by the name of theirs, and numbers that are not rounded by that of what
-  // is stored.
+  // The stored value gets the name that the integers have in the model. The value of the
+  // Requantise, which is removed, takes the name of the unrounded result.
   void take_name(ValueId stored, ValueId integers) {
     std::vector<Value>& values = editor_.graph().values;
     if (!editor_.is_graph_output(integers)) std::swap(values[stored].name, values[integers].name);
   }
 
-  // The form in which all readers want the value; null where there is none.
+  // Returns the form (type and quantisation) into which all readers convert the value; null if
+  // there is no such form.
   const Value* wanted_form(ValueId id) {
     const Value* form = nullptr;
     for (const Editor::Index reader : readers_[id]) {
@@ -75,12 +81,11 @@ class StoreResults {
   }
 
   Editor editor_;
-  // The readers in the original graph, which change only for values that are stored already.
+  // The readers in the original graph. They change only for values that have been stored.
   const std::vector<std::vector<uint32_t>> readers_;
 };
 
-// Operators read quantised values where those are, and those that only move numbers pass integers
-// on.
+// Makes operators read quantised values directly, and data movement pass integers on.
 class ReadIntegers {
  public:
   explicit ReadIntegers(graph::Graph& graph) : editor_(graph) {}
@@ -113,7 +118,8 @@ class ReadIntegers {
       editor_.bypass(index);
   }
 
-  // move(q) as numbers becomes the numbers of move(q), for later readers to read its integers.
+  // Turns move(dequantise(q)) into dequantise(move(q)), so that later readers can read the integers
+  // of move(q).
   void move_integers(Editor::Index index) {
     const Node node = editor_.node(index);
     const Value result = editor_.value(node.outputs[0]);

@@ -28,8 +28,8 @@ class Rewriter {
   }
 
  private:
-  // Whether the operand is what an operator makes for this node alone, as numbers. A Requantise
-  // has integers already.
+  // Whether the operand is the FLOAT32 result of an operator, and only this node reads it. The
+  // result of a Requantise does not count: its integers exist already.
   bool reads_result(Editor::Index index) {
     const ValueId x = editor_.node(index).inputs[0];
     return editor_.maker(x) && editor_.maker_as<graph::Requantise>(x) == nullptr &&
@@ -37,7 +37,8 @@ class Rewriter {
            graph::computes_numbers(editor_.node(*editor_.maker(x)).op);
   }
 
-  // The one form with one scale that all readers store the result in.
+  // Returns the form with a single scale to which all readers quantise the result; null if there is
+  // none.
   const Value* wanted_form(Editor::Index index) {
     const ValueId result = editor_.node(index).outputs[0];
     if (editor_.is_graph_output(result) || readers_[result].empty()) return nullptr;
@@ -53,8 +54,9 @@ class Rewriter {
     return form;
   }
 
-  // Rounding keeps the order of numbers, and what a bound becomes is where the rounded numbers are
-  // cut off.
+  // Inserts a Requantise to the form, and one back to FLOAT32. Rounding preserves order, so
+  // clipping the rounded value and rounding again gives the same integers as rounding the clipped
+  // value.
   void quantise_operand(Editor::Index index, const Value& form) {
     const ValueId x = editor_.node(index).inputs[0];
     Value integers = form;

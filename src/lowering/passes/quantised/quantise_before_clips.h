@@ -1,13 +1,14 @@
-// Functions that cut off numbers, on integers: part of keep_quantised.
+// Moves quantisation before Relu and Clip: the first step of keep_quantised.
 #pragma once
 
 #include "graph/graph.h"
 
 namespace millrace::lowering {
 
-// A Relu or Clip between an operator and the Requantise that stores its result cuts off integers
-// instead: the operand is quantised in the form of the result before, where that gives the same
-// integers. So the operator stores integers, too.
+// Finds each Relu or Clip between an operator and the Requantise that stores the clipped result,
+// and quantises the operand of the function to the form of the result, so that the operator can
+// store integers, too. The integers of the result stay the same: rounding preserves order, so it
+// may come before the clip.
 void quantise_before_clips(graph::Graph& graph);
 
 }  // namespace millrace::lowering

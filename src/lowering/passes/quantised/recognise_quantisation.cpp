@@ -1,3 +1,7 @@
+// QuantizeLinear and DequantizeLinear propose a quantisation for the integers that they make or
+// read. Data movement connects integers to groups (union-find), which have one quantisation, that
+// of the first proposal. Then QuantizeLinear and DequantizeLinear that agree with it become
+// Requantise; the others stay fallback operators, which read the integers as they are.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -20,19 +24,21 @@ using graph::Quantisation;
 using graph::Value;
 using graph::ValueId;
 
-// Integers without a meaning yet, of a type that can have one while a model runs.
+// Whether the value holds INT8 or UINT8 integers that are computed at run time, without a
+// quantisation yet.
 bool is_raw(const Value& value) {
   return is_byte(value.type) && !value.quantisation && !value.constant;
 }
 
-// The padding value of a Pad does not matter here: a number can be found for every integer.
+// Whether the operator moves integers. A Pad may add any integer, since give_numbers() converts it
+// to the real number that it represents.
 bool moves_integers(const graph::Operator& op) {
   return only_moves(op) || std::holds_alternative<graph::Pad>(op);
 }
 
-// The raw values that moves connect: they have one quantisation, or none where another operator of
-// the graph reads or makes one of them, which would then see other numbers. Fallbacks and Casts see
-// the integers in any case.
+// Groups of raw values that data movement connects. A group has one quantisation; or none, if
+// another operator of the graph reads or makes one of its values, since that would see dequantised
+// elements then. Fallbacks and Casts see the integers in any case.
 class Groups {
  public:
   explicit Groups(const graph::Graph& graph)
@@ -45,10 +51,10 @@ class Groups {
     for (const ValueId id : moved) states_[root(id)].has_moves = true;
   }
 
-  // Proposes what the group of a raw value stands for; the first proposal holds.
+  // Proposes a quantisation for the group of a raw value. The first proposal is taken.
   void propose(ValueId id, const Quantisation& quantisation) {
     State& group = states_[root(id)];
-    // Moves may take the dimension of the parameters elsewhere.
+    // Data movement may change which dimension the parameters of an axis belong to.
     if (group.fixed || (group.has_moves && quantisation.is_per_axis())) return;
     if (!group.quantisation) group.quantisation = quantisation;
   }
@@ -67,7 +73,8 @@ class Groups {
 
   void unite(ValueId a, ValueId b) { parents_[root(a)] = root(b); }
 
-  // Collects the values that have to stay raw, and the results of moves, also those of constants.
+  // Collects the values that have to stay raw (`fixed`), and the results of data movement,
+  // including movement of constants (`moved`).
   void add(const graph::Graph& graph, const Node& node, std::vector<ValueId>& fixed,
            std::vector<ValueId>& moved) {
     const ValueId output = node.outputs[0];
@@ -106,7 +113,7 @@ class Recogniser {
   }
 
  private:
-  // The integers that a QuantizeLinear makes, or a DequantizeLinear reads.
+  // Returns the integers that a QuantizeLinear makes, or a DequantizeLinear reads.
   static ValueId integers_of(const Node& node, const graph::Fallback& op) {
     return op.name == "QuantizeLinear" ? node.outputs[0] : node.inputs[0];
   }
@@ -126,7 +133,7 @@ class Recogniser {
     groups_.propose(integers_of(node, *op), *quantisation);
   }
 
-  // Values with the same parameters per axis do not share them: each has a copy of its own.
+  // Takes parameters per axis from the budget, since each value has its own copy of them.
   bool may_keep(const Quantisation& quantisation) const {
     return !quantisation.is_per_axis() || context_.may_make(2 * quantisation.scales.size());
   }
@@ -141,12 +148,13 @@ class Recogniser {
       x = quantised_constant(integers, *quantisation);
     else if (graph_.values[integers].quantisation != quantisation)
       return;
-    // A copy, since the operator holds what `x` refers to no longer.
+    // ValueId{x} is a copy, since the assignment destroys the element that `x` refers to.
     node.inputs = {ValueId{x}};
     node.op = graph::Requantise{};
   }
 
-  // The operands of what moves integers, as numbers.
+  // Adapts a node that moves integers to the quantisation of its result: constant operands get it,
+  // too, and the padding value becomes a real number.
   void give_numbers(Node& node) {
     const Quantisation quantisation = *graph_.values[node.outputs[0]].quantisation;
     for (size_t i = 0; i < moved_operands(node) && i < node.inputs.size(); ++i)
@@ -158,7 +166,8 @@ class Recogniser {
     }
   }
 
-  // The constant with the meaning that one reader gives it; others may give it another.
+  // Returns a copy of the constant with this quantisation. Readers may give a constant different
+  // ones.
   ValueId quantised_constant(ValueId id, const Quantisation& quantisation) {
     const auto [entry, is_new] =
         copies_.try_emplace({id, quantisation.scales, quantisation.zero_points, quantisation.axis});

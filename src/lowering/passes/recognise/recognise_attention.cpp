@@ -1,4 +1,8 @@
-// Works on canonical arithmetic: a product with a number is Unary (canonicalise_arithmetic).
+// Matches softmax(scale * Q K^T + terms) V backwards from the last MatMul. The scale may be a
+// factor of the product, or of Q and K each; terms are added masks and biases, or masks that Where
+// applies with a large negative value. It becomes one node, to which the scale is an attribute and
+// the sum of the terms an operand. Requires canonical arithmetic: a product with a scalar is a
+// Unary kLinear (canonicalise_arithmetic).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,24 +25,24 @@ using graph::UnaryKind;
 using graph::ValueId;
 using Index = Editor::Index;
 
-// scale query keys + terms, where `keys` has a column for each key.
+// scale * query * keys + terms. `keys` has a column for each key, or a row, if keys_are_rows_.
 struct Scores {
   ValueId query = kNoValue, keys = kNoValue;
   std::vector<ValueId> terms = {};
   float scale = 1;
 };
 
-// Positions relative to each other, a mask of the file's and one of the caller's.
+// The most terms: for instance a relative position bias, a constant mask and a mask of the caller.
 constexpr size_t kMostTerms = 3;
 
-// Scores are lost in the rounding where so low a number is added to them.
+// A number so low that adding it to a score rounds to the number itself.
 constexpr float kAbsorbs = -1e30f;
 
 class Recogniser {
  public:
   Recogniser(Editor& editor, const PassContext& context) : editor_(editor), context_(context) {}
 
-  // Makes the node attention where it is the product that ends one.
+  // Turns the node into attention if it is the last product of one.
   void visit(Index index) {
     parts_.clear();
     added_.clear();
@@ -52,21 +56,22 @@ class Recogniser {
   }
 
  private:
-  // a b, without anything that attention does not have.
+  // Whether the node is a plain matrix product: without transposition, alpha, activation and bias.
   bool is_plain_product(Index index) const {
     const graph::Node& node = editor_.node(index);
     const auto* op = std::get_if<graph::MatMul>(&node.op);
     return op != nullptr && *op == graph::MatMul{} && node.input(2) == kNoValue;
   }
 
-  // A node that was named to be computed elsewhere, or otherwise, than those around it.
+  // Whether the caller named the node to be computed on the CPU or in FP32, unlike those around it.
   bool has_place_of_its_own(Index index) const {
     const graph::Node& node = editor_.node(index);
     return !matching_names(node, context_.cpu_operators).empty() ||
            !matching_names(node, context_.full_precision).empty();
   }
 
-  // The maker of what nothing else reads, an Op, which becomes a part of the attention.
+  // Returns the node that makes the value, if it is an Op and its result has a single reader, and
+  // adds it to the parts of the attention; null otherwise.
   template <class Op>
   const graph::Node* take(ValueId id) {
     if (!editor_.has_single_reader(id) || editor_.maker_as<Op>(id) == nullptr) return nullptr;
@@ -74,6 +79,7 @@ class Recogniser {
     return &editor_.node(parts_.back());
   }
 
+  // Matches a Softmax along the last dimension, and the scores that it reads.
   std::optional<Scores> scores_below(ValueId weights) {
     const graph::Node* softmax = take<graph::Softmax>(weights);
     if (softmax == nullptr) return std::nullopt;
@@ -82,7 +88,7 @@ class Recogniser {
     return biased_scores(softmax->inputs[0], kMostTerms);
   }
 
-  // Scores to which up to `left` terms are added.
+  // Matches scores to which at most `left` terms are added.
   std::optional<Scores> biased_scores(ValueId id, size_t left) {
     if (left > 0 && is_choice(id)) return masked_scores(id, left);
     const auto* op = editor_.maker_as<graph::Binary>(id);
@@ -108,7 +114,7 @@ class Recogniser {
     return op != nullptr && op->name == "Where";
   }
 
-  // Scores with a number in place of those that a mask leaves out.
+  // Matches a Where that replaces the scores which a mask excludes by a number.
   std::optional<Scores> masked_scores(ValueId id, size_t left) {
     const graph::Node* choice = take<graph::Fallback>(id);
     if (choice == nullptr) return std::nullopt;
@@ -117,12 +123,13 @@ class Recogniser {
       const auto number = scalar_of(editor_.value(operands[3 - kept]));
       if (!number || editor_.value(operands[kept]).shape != editor_.value(id).shape) continue;
       if (!can_be_added(*number, operands[0], kept == 1, id)) return std::nullopt;
-      // A sum above may leave out the only keys of a row that the mask keeps.
+      // A term that is added after the Where may exclude the only keys of a row that this mask
+      // keeps.
       if (*number > kAbsorbs && left != kMostTerms) return std::nullopt;
       const size_t taken = parts_.size();
       if (auto scores = biased_scores(operands[kept], left - 1)) {
-        // A finite number would be added to other terms, instead of replacing them: two masks
-        // together would leave out a key with -inf, and make a row without keys NaN.
+        // A finite number would be added to the other terms instead of replacing them. The sum of
+        // two such numbers may be -inf, and a row of -inf alone makes the Softmax NaN.
         if (!scores->terms.empty() && std::isfinite(*number)) return refuse();
         scores->terms.push_back(term_of_mask(operands[0], kept == 1, *number));
         return scores;
@@ -132,14 +139,15 @@ class Recogniser {
     return std::nullopt;
   }
 
-  // Discards the terms that the chain below has added, since it is no part of the attention.
+  // Fails the match, and discards the nodes that were to make its terms.
   std::optional<Scores> refuse() {
     added_.clear();
     return std::nullopt;
   }
 
-  // Whether it is the same to add the number to a score as to put it in its place. It is where the
-  // sum rounds to the number, and where both leave the key no weight beside another of its row.
+  // Whether adding the number to a score has the same effect as replacing the score by it. That is
+  // true if the sum rounds to the number; or if the key gets a weight of 0 either way, for which
+  // its row must have a key that the constant mask keeps.
   bool can_be_added(float number, ValueId mask, bool kept, ValueId scores) const {
     constexpr float kLeavesNoWeight = -1e4f;
     if (number <= kAbsorbs) return true;
@@ -157,7 +165,7 @@ class Recogniser {
     return true;
   }
 
-  // 0 for the scores that the mask keeps, the number for the others.
+  // Returns a term that is 0 for the scores that the mask keeps, and the number for the others.
   ValueId term_of_mask(ValueId mask, bool kept, float number) {
     graph::Graph& graph = editor_.graph();
     const Dims shape = editor_.value(mask).shape;
@@ -176,6 +184,7 @@ class Recogniser {
     return id;
   }
 
+  // Matches scale * query * keys.
   std::optional<Scores> product_below(ValueId id) {
     Scores scores;
     while (const auto factor = factor_of(id)) {
@@ -195,7 +204,7 @@ class Recogniser {
     return scores;
   }
 
-  // The number by which the maker of the value multiplies.
+  // The scalar by which the maker of the value multiplies its operand; nothing for other makers.
   std::optional<float> factor_of(ValueId id) const {
     const auto* op = editor_.maker_as<graph::Unary>(id);
     const bool scales =
@@ -203,7 +212,8 @@ class Recogniser {
     return scales ? std::optional(op->function.alpha) : std::nullopt;
   }
 
-  // Exporters of PyTorch scale query and keys each by the root of the scale.
+  // Removes the scaling of query or keys, and multiplies `scale` by it: PyTorch's exporter
+  // multiplies each by the root of the scale.
   ValueId unscaled(ValueId id, float& scale) {
     const auto factor = factor_of(id);
     if (!factor) return id;
@@ -212,12 +222,14 @@ class Recogniser {
     return editor_.node(*editor_.maker(id)).inputs[0];
   }
 
+  // Whether the value is FLOAT32, not quantised and not empty.
   bool is_real(ValueId id) const {
     const graph::Value& value = editor_.value(id);
     return value.type == tensor::DataType::kFloat32 && !value.quantisation && value.elements() > 0;
   }
 
-  // Leading dimensions that are not broadcast.
+  // Whether query, keys and value have the same leading dimensions, since the operator does not
+  // broadcast these, and all operands are real.
   bool fit_each_other(const Scores& scores, ValueId value) const {
     const Dims& query = editor_.value(scores.query).shape;
     if (query.size() < 2) return false;
@@ -230,7 +242,8 @@ class Recogniser {
     return std::ranges::all_of(scores.terms, [this](ValueId id) { return is_real(id); });
   }
 
-  // Whether adding the terms to each other costs little beside adding them to the scores.
+  // Whether the terms can be added to each other first at little cost compared with adding each to
+  // the scores.
   bool is_cheap_sum(const std::vector<ValueId>& terms, ValueId scores) const {
     const auto is_constant = [this](ValueId id) { return editor_.value(id).constant.has_value(); };
     if (terms.size() < 2 || std::ranges::all_of(terms, is_constant)) return true;
@@ -240,11 +253,12 @@ class Recogniser {
       if (!shape.ok()) return false;
       sum.shape = *shape;
     }
-    constexpr size_t kLittle = 4;
+    constexpr size_t kLittle = 4;  // the scores have at least four times as many elements
     return sum.elements() <= editor_.value(scores).elements() / kLittle;
   }
 
-  // The keys, a row for each. Their Transpose, if there is one, is merged with this one.
+  // Returns the keys with a row for each key. A Transpose is inserted if they are columns; it is
+  // merged with the Transpose before it, if there is one, and vanishes if that undoes it.
   ValueId keys_in_rows(Index index, ValueId keys) {
     if (keys_are_rows_) return keys;
     Dims permutation(editor_.value(keys).shape.size());
@@ -266,7 +280,7 @@ class Recogniser {
     return id;
   }
 
-  // The sum of all terms.
+  // Returns the sum of all terms, and inserts the nodes that compute it.
   ValueId bias_of(Index index, const std::vector<ValueId>& terms) {
     ValueId bias = terms[0];
     for (size_t i = 1; i < terms.size(); ++i) {
@@ -293,15 +307,16 @@ class Recogniser {
 
   Editor& editor_;
   const PassContext& context_;
-  std::vector<Index> parts_;        // nodes of the pattern that is matched now
-  std::vector<graph::Node> added_;  // nodes that make its terms
-  bool keys_are_rows_ = false;
+  std::vector<Index> parts_;        // nodes of the pattern that is being matched
+  std::vector<graph::Node> added_;  // nodes to be inserted, which make its terms
+  bool keys_are_rows_ = false;      // whether the first product transposes the keys
 };
 
 }  // namespace
 
 Status recognise_attention(graph::Graph& graph, const PassContext& context) {
-  // The products of a BF16 program are made of BF16, which the operator's kernel does not do.
+  // In a BF16 program matrix products have BF16 operands, which the kernel of the operator does not
+  // support.
   if (context.attention_in_parts || context.precision == graph::Precision::kBf16) return {};
   Editor editor(graph);
   Recogniser recogniser(editor, context);

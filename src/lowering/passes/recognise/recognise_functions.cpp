@@ -1,4 +1,7 @@
-// Works on canonical arithmetic: products with a number are Linear (canonicalise_arithmetic).
+// Matches, backwards from their last node: x * sigmoid(x) (Swish), min(max(x + 3, 0), 6) / 6
+// (HardSigmoid), x times that (HardSwish), and x / 2 * (1 + erf(x / sqrt(2))) (Gelu), in the orders
+// of factors that exporters write. Requires canonical arithmetic: products and sums with a scalar
+// are Unary kLinear (canonicalise_arithmetic).
 #include <cmath>
 
 #include "lowering/passes/edit.h"
@@ -19,13 +22,14 @@ bool is(const Activation& function, UnaryKind kind, double alpha, double beta) {
   return function.kind == kind && close(function.alpha, alpha) && close(function.beta, beta);
 }
 
-// Questions about how a value was computed. Intermediate values may have other readers: the
+// Matches how a value is computed. Intermediate values may have other readers, since the
 // recognised function reads the source directly.
 class Matcher {
  public:
   explicit Matcher(Editor& editor) : editor_(editor) {}
 
-  // The source of a value made by this function of it.
+  // Returns the operand of the Unary that makes the value, if it is of this kind (and has these
+  // parameters).
   std::optional<ValueId> source(ValueId id, UnaryKind kind) const {
     const auto* op = editor_.maker_as<graph::Unary>(id);
     if (op == nullptr || op->function.kind != kind) return std::nullopt;
@@ -37,20 +41,20 @@ class Matcher {
     return editor_.node(*editor_.maker(id)).inputs[0];
   }
 
-  // min(max(x + 3, 0), 6), for HardSigmoid times 6: the x.
+  // Matches min(max(x + 3, 0), 6), which is 6 * HardSigmoid(x), and returns x.
   std::optional<ValueId> relu6_of_x_plus_3(ValueId id) const {
     const auto sum = source(id, UnaryKind::kClip, 0, 6);
     return sum ? source(*sum, UnaryKind::kLinear, 1, 3) : std::nullopt;
   }
 
-  // 1 + erf(x / sqrt(2)): the x.
+  // Matches 1 + erf(x / sqrt(2)), and returns x.
   std::optional<ValueId> one_plus_erf(ValueId id) const {
     const auto erf = source(id, UnaryKind::kLinear, 1, 1);
     const auto scaled = erf ? source(*erf, UnaryKind::kErf) : std::nullopt;
     return scaled ? source(*scaled, UnaryKind::kLinear, std::sqrt(0.5), 0) : std::nullopt;
   }
 
-  // The two operands of a product.
+  // Returns the two operands of a Mul.
   std::optional<std::pair<ValueId, ValueId>> factors(ValueId id) const {
     const auto* op = editor_.maker_as<graph::Binary>(id);
     if (op == nullptr || op->kind != graph::BinaryKind::kMul) return std::nullopt;
@@ -67,7 +71,7 @@ struct Found {
   ValueId source;
 };
 
-// x * other as one function of x.
+// Matches x * other as one function of x (or of the operand of x).
 std::optional<Found> match_product(const Matcher& match, ValueId x, ValueId other) {
   if (match.source(other, UnaryKind::kSigmoid) == x) return Found{UnaryKind::kSwish, x};
   if (match.source(other, UnaryKind::kHardSigmoid, 1.0 / 6, 0.5) == x) {
@@ -86,7 +90,7 @@ std::optional<Found> match_product(const Matcher& match, ValueId x, ValueId othe
   return std::nullopt;
 }
 
-// factor * product, where the product is x times something of x.
+// Matches scale * product, where the product is x times a function of x.
 std::optional<Found> match_scaled_product(const Matcher& match, const Activation& scale,
                                           ValueId product) {
   const auto factors = match.factors(product);

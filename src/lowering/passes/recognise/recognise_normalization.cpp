@@ -1,4 +1,7 @@
-// Works on canonical arithmetic: a power, a sum with a number are Unary (canonicalise_arithmetic).
+// Matches, backwards from the last node: (x - mean(x)) / sqrt(mean((x - mean(x))^2) + epsilon)
+// (LayerNormalization) and x / sqrt(mean(x^2) + epsilon) (RMSNormalization), also with a reciprocal
+// or a power of -0.5 instead of division and root, followed by Mul and Add with constants. Requires
+// canonical arithmetic: powers and sums with a scalar are Unary (canonicalise_arithmetic).
 #include <algorithm>
 #include <cmath>
 
@@ -15,8 +18,8 @@ using graph::Dims;
 using graph::UnaryKind;
 using graph::ValueId;
 
-// source / sqrt(mean(square of source) + epsilon), over the dimensions from `axis`; `centred` where
-// its mean was subtracted from source before.
+// source / sqrt(mean(source^2) + epsilon), with the mean over the dimensions from `axis` on. If
+// `centred`, it is source - mean(source) instead of source.
 struct Normalised {
   ValueId source = graph::kNoValue;
   size_t axis = 0;
@@ -24,13 +27,13 @@ struct Normalised {
   bool centred = false;
 };
 
-// A mean over the last dimensions, which stay as 1.
+// A mean over the dimensions from `axis` on, which are kept with size 1.
 struct Mean {
   ValueId source = graph::kNoValue;
   size_t axis = 0;
 };
 
-// Questions about how a value was computed.
+// Matches how a value is computed. Intermediate values may have other readers.
 class Matcher {
  public:
   explicit Matcher(Editor& editor) : editor_(editor) {}
@@ -80,7 +83,7 @@ class Matcher {
     return Normalised{source, axis, deviation->epsilon, false};
   }
 
-  // x - mean(x): the x.
+  // Matches x - mean(x), and returns x.
   std::optional<ValueId> centred(ValueId id, size_t axis) const {
     const auto difference = operands_of(id, BinaryKind::kSub);
     const auto mean = difference ? mean_of(difference->second) : std::nullopt;
@@ -88,7 +91,7 @@ class Matcher {
     return difference->first;
   }
 
-  // sqrt(mean(square) + epsilon)
+  // Matches sqrt(mean(square) + epsilon).
   std::optional<Deviation> deviation(ValueId id) const {
     if (!is_function(id, UnaryKind::kSqrt) && !is_power(id, 0.5f)) return std::nullopt;
     return variance(operand_of(id));
@@ -101,7 +104,7 @@ class Matcher {
     return std::nullopt;
   }
 
-  // mean(square) + epsilon, with the source of the square.
+  // Matches mean(source^2) + epsilon, and returns the source.
   std::optional<Deviation> variance(ValueId id) const {
     const graph::Activation* sum = function_of(id);
     const bool adds = sum != nullptr && sum->kind == UnaryKind::kLinear && sum->alpha == 1;
@@ -133,7 +136,8 @@ class Matcher {
         reduce->axes.empty())
       return std::nullopt;
     const size_t rank = editor_.value(node.inputs[0]).shape.size();
-    // Ascending and distinct: from the first to the last dimension, all are there.
+    // Axes are ascending and distinct, so by their number they are all dimensions from the first
+    // axis on.
     if (reduce->axes.size() != rank - static_cast<size_t>(reduce->axes.front()))
       return std::nullopt;
     return Mean{node.inputs[0], static_cast<size_t>(reduce->axes.front())};
@@ -142,8 +146,8 @@ class Matcher {
   Editor& editor_;
 };
 
-// A normalisation with the scale and the shift that follow it, per element of the normalised
-// dimensions. kNoValue if there is none.
+// A normalisation with the scale and shift that follow it, constants over the normalised
+// dimensions; kNoValue if there is none.
 struct Found {
   Normalised core;
   ValueId scale = graph::kNoValue, shift = graph::kNoValue;
@@ -183,12 +187,12 @@ class Recogniser {
     return Found{*core, scale};
   }
 
-  // Whether a constant has one element, or one for each, along every normalised dimension, and
-  // none beyond them.
+  // Whether a value is a FLOAT32 constant that broadcasts to the normalised dimensions and does not
+  // vary along others.
   bool applies(ValueId id, const Normalised& core) const {
     const graph::Value& value = editor_.value(id);
     const Dims& shape = editor_.value(core.source).shape;
-    // With more dimensions than the source it would give the result more, too.
+    // A constant of higher rank than the source would extend the shape of the result.
     if (!floats_of(value) || value.shape.size() > shape.size()) return false;
     for (size_t back = 0; back < value.shape.size(); ++back) {
       const int64_t dim = value.shape[value.shape.size() - 1 - back];
@@ -202,7 +206,8 @@ class Recogniser {
   Matcher match_;
 };
 
-// The constant without leading dimensions that the normalised ones do not have.
+// Returns the constant with at most `rank` dimensions: leading dimensions, which are 1, are
+// dropped.
 ValueId within_group(Editor& editor, ValueId id, size_t rank) {
   const graph::Value value = editor.value(id);
   if (value.shape.size() <= rank) return id;
@@ -213,7 +218,7 @@ ValueId within_group(Editor& editor, ValueId id, size_t rank) {
 std::vector<ValueId> operands_for(Editor& editor, const Found& found, const std::string& name) {
   const Dims shape = editor.value(found.core.source).shape;
   const size_t rank = shape.size() - found.core.axis;
-  // The operator wants a scale.
+  // The operator requires a scale, so a missing one becomes 1.
   const ValueId scale = found.scale != graph::kNoValue
                             ? within_group(editor, found.scale, rank)
                             : add_floats(editor.graph(), name + ".scale", {1}, {1});
@@ -228,7 +233,7 @@ Status recognise_normalization(graph::Graph& graph, const PassContext&) {
   Editor editor(graph);
   const Recogniser recogniser(editor);
   auto nodes = editor.nodes();
-  // From the end, so that what is found first includes scale and shift.
+  // Backwards, so that a match with scale and shift is found before the match of its inner part.
   std::ranges::reverse(nodes);
   for (const Editor::Index index : nodes) {
     const auto found = recogniser.at(editor.node(index).outputs[0]);

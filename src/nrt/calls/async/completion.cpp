@@ -1,4 +1,5 @@
-// How programs learn of completion: polling, event fds, error trackers.
+// The calls by which programs learn that asynchronous requests have completed: polling, event file
+// descriptors, and error trackers (the interface of SDK 2.28).
 #include <fmt/format.h>
 
 #include <span>
@@ -11,7 +12,7 @@
 namespace millrace::nrt {
 namespace {
 
-// The unit of a request that was accepted; null for any other id.
+// Returns the unit that accepted the request; null for an id that was never issued.
 RequestUnit* unit_of(Runtime& runtime, nrta_seq_t sequence) noexcept {
   RequestUnit* const unit = runtime.units().find(queue::unit_of(sequence));
   return unit != nullptr && unit->issued(sequence) ? unit : nullptr;

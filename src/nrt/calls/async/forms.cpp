@@ -1,4 +1,8 @@
-// The explicit asynchronous calls: one implementation for all published forms of each.
+// The explicit asynchronous calls (nrta_*) in all published signatures of the current SDK, each of
+// which forwards to schedule.h; forms_v2.cpp has those of SDK 2.28. Also nrta_cc_prepare, which
+// prepares a collective for nrta_cc_schedule.
+//
+// The macros of the public header select a signature, so names in parentheses suppress them here.
 #include <fmt/format.h>
 
 #include "nrt/calls/async/schedule.h"
@@ -10,7 +14,7 @@ using namespace millrace::nrt;
 
 extern "C" {
 
-// With a status pointer and the core whose data mover works: the current form.
+// The current signatures: the status goes to `ret`, and transfers name the core that runs them.
 
 NRT_STATUS(nrta_tensor_read)
 (void* buf, nrt_tensor_t* tensor, uint64_t offset, uint64_t size, int lnc_idx, int queue,
@@ -44,7 +48,7 @@ NRT_STATUS(nrta_cc_schedule)
       to(ret));
 }
 
-// With a status pointer, on the core of the tensor.
+// Signatures with a status pointer and no core: the request runs on the core of the tensor.
 
 NRT_STATUS nrta_doc_tensor_read(void* buf, nrt_tensor_t* tensor, uint64_t offset, uint64_t size,
                                 int queue, NRT_STATUS* ret, nrta_seq_t* req_sequence) {
@@ -64,7 +68,7 @@ NRT_STATUS nrta_doc_tensor_copy(nrt_tensor_t* src, uint64_t src_offset, nrt_tens
                        src_offset, dst, dst_offset, size, to(ret));
 }
 
-// With an error tracker, and units counted as today.
+// Signatures with an error tracker instead of a status pointer, with the current kinds of units.
 
 NRT_STATUS nrta_tracker_tensor_read(void* buf, nrt_tensor_t* tensor, uint64_t offset, uint64_t size,
                                     int queue, nrta_error_tracker_t* error_tracker,

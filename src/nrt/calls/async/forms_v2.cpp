@@ -1,8 +1,9 @@
-// The asynchronous calls as programs built against SDK 2.28 find them: with error trackers, on the
-// core of the tensor, and with units of their own for reads and for writes.
+// The asynchronous calls with the signatures of SDK 2.28: failures go to an error tracker, a
+// transfer runs on the core of its tensor, and reads, writes and copies have separate units.
 //
-// Such programs look up the names with the version node NRT_2.0.0; sources that are built now use
-// the names with "v2".
+// Programs built against that SDK reference the published names at the version node NRT_2.0.0, to
+// which the .symver directives below bind these functions. Sources that are compiled today against
+// the 2.28 interface call the nrta_v2_ names.
 #include "nrt/calls/async/poll.h"
 #include "nrt/calls/async/schedule.h"
 #include "nrt/calls/call.h"
@@ -59,7 +60,7 @@ NRT_STATUS nrta_v2_get_sequence(uint32_t lnc, int xu, int queue, nrta_seq_t* seq
 }
 MILLRACE_AS_OF_228(nrta_v2_get_sequence, nrta_get_sequence);
 
-// The same calls under both version nodes.
+// Two calls whose signatures have not changed are exported at both version nodes.
 
 NRT_STATUS nrta_v2_is_completed(nrta_seq_t seq, bool* is_completed) {
   return nrta_is_completed(seq, is_completed);

@@ -27,7 +27,8 @@ Result<UnitAddress> address_of(Runtime& runtime, std::span<const UnitKind> kinds
   return address;
 }
 
-// Programs call this in loops, so it only checks and loads, and is no event for traces.
+// Programs poll with this call, so the common path only checks the arguments and loads a counter,
+// and traces do not record it.
 NRT_STATUS last_completed(std::span<const UnitKind> kinds, uint32_t core, uint32_t kind, int queue,
                           nrta_seq_t* sequence) noexcept {
   const InCall inside;

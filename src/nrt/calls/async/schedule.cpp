@@ -1,3 +1,6 @@
+// Each function looks up its objects, finds the execution unit (find_destination), and submits a
+// task that it fills in on the calling thread. A request keeps storage and bindings alive by
+// references, so the program may free handles while it is in progress.
 #include "nrt/calls/async/schedule.h"
 
 #include <fmt/format.h>
@@ -15,7 +18,7 @@
 namespace millrace::nrt {
 namespace {
 
-// The unit of a route and the target of a reply, once both are checked.
+// The resolved unit of a Route and status target of a Reply.
 struct Destination {
   RequestUnit* unit = nullptr;
   StatusTarget target;
@@ -30,7 +33,7 @@ NRT_STATUS find_destination(Runtime& runtime, const Route& route, int core_of_ob
       return report(route.call, NRT_INVALID_HANDLE, "the error tracker was destroyed");
   }
   const int core = route.core.value_or(core_of_object == kNoCore ? 0 : core_of_object);
-  // A negative number becomes a large one, which Units refuses.
+  // A negative number becomes a large unsigned one, which Units::check() refuses.
   const UnitAddress address{static_cast<uint32_t>(core), route.kind,
                             static_cast<uint32_t>(route.queue)};
   if (Status status = runtime.units().check(address); !status.ok())
@@ -41,7 +44,8 @@ NRT_STATUS find_destination(Runtime& runtime, const Route& route, int core_of_ob
   return NRT_SUCCESS;
 }
 
-// Submits a task of the class that the unit has; `fill(task, target)` fills it in.
+// Submits a request; `fill(task, target)` fills in its task. Requirement: `Task` is the class of
+// the unit's tasks.
 template <class Task, class Fill>
 NRT_STATUS submit(const Route& route, Destination& destination, Fill&& fill) {
   RequestUnit& unit = *destination.unit;
@@ -64,7 +68,8 @@ NRT_STATUS submit_transfer(Runtime& runtime, const Route& route, int core_of_ten
   });
 }
 
-// Null, with the reason in `status`, when the handle is not live or the range leaves the tensor.
+// Returns the tensor. Null, with the logged status in `status`, when the handle is not live or the
+// range exceeds the tensor.
 const Tensor* tensor_with(const Route& route, nrt_tensor* handle, uint64_t offset, uint64_t bytes,
                           NRT_STATUS& status) {
   const std::shared_ptr<Tensor>& tensor = TensorHandles::find(handle);

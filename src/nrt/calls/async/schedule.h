@@ -1,4 +1,6 @@
-// Scheduling of requests: the implementation that all published forms of a call share.
+// Scheduling of asynchronous requests, the implementation behind all published signatures of the
+// nrta_ calls. Each function checks its arguments, looks up the tensors and submits a task to the
+// execution unit. It does not block: a full unit gives NRT_QUEUE_FULL. On failure no id is issued.
 #pragma once
 
 #include <cstdint>
@@ -13,20 +15,20 @@
 
 namespace millrace::nrt {
 
-// For Route::core: the core of the tensor, the model or the communicator; 0 for tensors of the
-// host.
+// Value of Route::core for the core of the tensor, model or collective; core 0 if the tensor is in
+// host memory.
 inline constexpr std::nullopt_t kCoreOfObject = std::nullopt;
 
-// The call, the unit that runs the request, and the variable that receives the request's id.
+// The name of the call, the unit that runs the request, and the variable that receives its id.
 struct Route {
-  const char* call;  // for messages
+  const char* call;  // for log messages
   UnitKind kind;
   std::optional<int> core;  // as the caller gave it; checked when the request is scheduled
   int queue;
   nrta_seq_t* sequence;  // may be null
 };
 
-// The receiver of the request's status; one of the two may be set.
+// The destination of the request's status: at most one of the two is set.
 struct Reply {
   NRT_STATUS* ret = nullptr;
   nrta_error_tracker* tracker = nullptr;
@@ -47,7 +49,7 @@ NRT_STATUS schedule_copy(const Route& route, nrt_tensor* source, uint64_t source
                          Reply reply) noexcept;
 NRT_STATUS schedule_execution(const Route& route, nrt_model* model, const nrt_tensor_set_t* inputs,
                               nrt_tensor_set_t* outputs, Reply reply) noexcept;
-// Takes over the context, and sets the caller's pointer to null.
+// Consumes the prepared collective and sets the caller's pointer to null, unless it fails.
 NRT_STATUS schedule_collective(const Route& route, nrt_cc_context** context, Reply reply) noexcept;
 
 }  // namespace millrace::nrt

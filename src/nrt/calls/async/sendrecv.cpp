@@ -1,4 +1,6 @@
-// Sends and receives between processes.
+// nrt_async_sendrecv_*: asynchronous sends and receives of tensors between cores, of the same or
+// other processes and hosts. These functions check arguments and handles; sendrecv::Service does
+// the work. A program polls for completion with the nrt_async_sendrecv_test_ calls.
 #include "nrt/sendrecv/service.h"
 
 #include <fmt/format.h>
@@ -39,7 +41,7 @@ NRT_STATUS begin_connection(const char* call, Side side, const char* peer_ip, in
   });
 }
 
-// Checks a transfer, but for whether there is room for it.
+// Checks the direction, the range and the state of the communicator for a transfer.
 Status check_transfer(const Communicator& communicator, Side side, const Tensor& tensor,
                       size_t offset, size_t bytes) {
   if (communicator.route().side != side)
@@ -53,7 +55,7 @@ Status check_transfer(const Communicator& communicator, Side side, const Tensor&
   return communicator.failure();
 }
 
-// Gives a reserved request back, unless it was posted.
+// Owns a reserved request and releases it in the destructor, unless keep() was called.
 class Reservation {
  public:
   explicit Reservation(const std::shared_ptr<Communicator>& communicator)
@@ -108,7 +110,7 @@ NRT_STATUS status_of(const char* call, const Communicator& communicator, bool* d
   return NRT_SUCCESS;
 }
 
-// Ends the request and its handle.
+// Returns the result of a completed request, and releases the request and its handle.
 NRT_STATUS collect(const char* call, Request& request, bool* done, size_t* size) {
   *done = true;
   if (size != nullptr) *size = request.moved;
@@ -200,8 +202,8 @@ NRT_STATUS nrt_async_sendrecv_test_request(nrt_async_sendrecv_request_t* request
   });
 }
 
-// A receive that tested complete has its bytes in memory: the thread that moved them published that
-// afterwards.
+// Has nothing to flush: a receive that tested complete has its bytes in memory, since the service's
+// thread publishes the completion (release) after it has stored them.
 NRT_STATUS nrt_async_sendrecv_flush(int lnc) {
   constexpr const char* kCall = "nrt_async_sendrecv_flush";
   return with_runtime(kCall, [&](Runtime& runtime) {

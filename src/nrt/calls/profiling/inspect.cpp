@@ -1,5 +1,6 @@
-// nrt_inspect_*: the inspection sessions of developer tools. Of the profiles that they may ask for,
-// only the system profile exists here: the JSON of nrt_sys_trace_fetch_events, in a file.
+// nrt_inspect_*: the inspection sessions of developer tools. Of the activities that a session may
+// request, only the system profile is implemented: a file with the JSON text that
+// nrt_sys_trace_fetch_events returns. The others are accepted and have no effect.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +18,7 @@
 namespace millrace::nrt {
 namespace {
 
-// "all" means all those before it.
+// The names of activities; "all" stands for all the others.
 constexpr std::array kActivities = {"system_profile", "device_profile", "host_memory", "cpu_util",
                                     "all"};
 constexpr size_t kSystemProfile = 0, kAll = 4;
@@ -48,7 +49,7 @@ NRT_STATUS begin(const char* call, const nrt_inspect_config& config) {
                                        config.capture));
 }
 
-// Runs `body(config)`, which returns an NRT_STATUS.
+// Runs `body(config)`, which returns an NRT_STATUS; NRT_INVALID for a null configuration.
 template <class Body>
 NRT_STATUS with_config(const char* call, nrt_inspect_config* config, Body&& body) noexcept {
   return contained(call, [&] {
@@ -57,7 +58,7 @@ NRT_STATUS with_config(const char* call, nrt_inspect_config* config, Body&& body
   });
 }
 
-// For a setting that has no effect here.
+// Accepts a setting that has no effect on the software NPU.
 NRT_STATUS accept(const char* call, nrt_inspect_config* config) noexcept {
   return with_config(call, config, [](const nrt_inspect_config&) { return NRT_SUCCESS; });
 }

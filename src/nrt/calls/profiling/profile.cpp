@@ -1,4 +1,6 @@
-// Profiles of one model, profiles of everything, and the trace of all calls.
+// Three recordings that are written as Chrome traces: the profile of one model
+// (nrt_profile_start), the continuous profile of all executions (nrt_profile_continuous_start) and
+// the trace of all calls and requests (nrt_trace_start). They work independently of each other.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -27,13 +29,13 @@ struct nrt_profile_continuous_options {
 namespace millrace::nrt {
 namespace {
 
-// The profiles that are being made, by their files.
+// The model profiles in progress, by file name.
 struct Profiles {
   std::mutex mutex;
   std::map<std::string, std::shared_ptr<trace::ModelProfile>> by_file;
 };
 
-// None of these is ever destroyed, since a program may exit while it profiles.
+// The following objects are never destroyed, since a program may exit while it profiles.
 Profiles& profiles() {
   static auto* const profiles = new Profiles;
   return *profiles;
@@ -66,7 +68,7 @@ NRT_STATUS begin_profile(const char* call, const std::shared_ptr<Model>& model,
   return NRT_SUCCESS;
 }
 
-// A profile that cannot be written goes on.
+// Writes a profile and ends it. If the file cannot be written, the profile continues.
 NRT_STATUS end_profile(const char* call, const char* filename) {
   Profiles& known = profiles();
   const std::lock_guard lock(known.mutex);
@@ -95,7 +97,8 @@ trace::Recording::Save to_file(std::string path) {
   };
 }
 
-// The status of saving a recording; `otherwise` says why there was none to save.
+// Returns the status of saving a recording; NRT_INVALID with the message `otherwise` if there was
+// no recording to save.
 NRT_STATUS outcome_of(const char* call, const std::optional<Status>& saved, const char* otherwise) {
   return saved ? report(call, *saved) : report(call, NRT_INVALID, otherwise);
 }

@@ -1,5 +1,6 @@
-// nrt_sys_trace_*: a record of what the runtime did and when. These calls work without the runtime,
-// so that nrt_init and nrt_close can be recorded, and the events fetched afterwards.
+// nrt_sys_trace_*: the system trace, a log of timed events, which programs fetch as JSON. These
+// calls work without a running runtime, so that nrt_init and nrt_close can be recorded and the
+// events fetched after nrt_close.
 #include <fmt/format.h>
 
 #include <cstring>
@@ -18,13 +19,13 @@ struct nrt_sys_trace_config {
 };
 struct nrt_sys_trace_fetch_options {
   uint64_t max_events = UINT64_MAX;  // per core
-  std::optional<uint32_t> core;      // all of them when none
+  std::optional<uint32_t> core;      // nullopt: all cores
 };
 
 namespace millrace::nrt {
 namespace {
 
-// Never destroyed: a program may exit while it records.
+// The recording of the process. Never destroyed, since a program may exit while it records.
 trace::Recording& recording() {
   static auto* const recording = new trace::Recording;
   return *recording;
@@ -118,7 +119,7 @@ NRT_STATUS nrt_sys_trace_start(nrt_sys_trace_config_t* options) {
   return contained(kCall, [&] {
     return recording().start(options == nullptr ? trace::Capture() : options->capture)
                ? NRT_SUCCESS
-               : report(kCall, NRT_INVALID, "it is recording already");
+               : report(kCall, NRT_INVALID, "the system trace has begun already");
   });
 }
 NRT_STATUS nrt_sys_trace_stop(void) {
