@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# A model beside one busy loop on every core, in every job mode: throughput, and the 99th percentile of
-# the latency of jobs one after another, alone and with these neighbours in turn; medians of ROUNDS.
-# Where MILLRACE_PEERS names a folder with ONNX Runtime (bench/peers/fetch.sh), it is compared with in
-# both states, too. With the usual priority: one of real time would push the neighbours away.
+# Measures a model in every job mode, alone and while one busy loop ("neighbour") runs on every core:
+# throughput, and median and 99th percentile of the latency of jobs that run one after another; medians
+# of ROUNDS. If MILLRACE_PEERS names a folder with ONNX Runtime (bench/peers/fetch.sh), that is compared
+# in both states, too. Run it with the normal priority: a real-time priority would displace the
+# neighbours.
 # usage: bench/neighbours.sh BUILD_FOLDER MODEL.onnx [ROUNDS [SECONDS]]
 set -euo pipefail
 cd "$(dirname "$0")/.."

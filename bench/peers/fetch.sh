@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Gets ONNX Runtime, the peer of the benchmarks: the npm package onnxruntime-node, whose library is
-# for Linux on x64 and arm64. Nothing of it is in this repository, and no script of it runs.
+# Installs ONNX Runtime, the peer of the benchmarks: the npm package onnxruntime-node, which has
+# libraries for Linux on x64 and arm64. No part of it is in this repository, and none of its scripts
+# runs.
 #
-# Prints the folder for MILLRACE_PEERS. If the variable is set already, the folder it names is taken,
-# and nothing is fetched. Ends with 77, "skipped", and a line that says why, where it cannot be had.
-# usage: bench/peers/fetch.sh [FOLDER]     build/peers where none is named
+# Prints the folder for MILLRACE_PEERS. If the variable is already set, uses the folder that it names,
+# and fetches nothing. If ONNX Runtime cannot be installed, prints the reason, and the exit status is 77
+# ("skipped").
+# usage: bench/peers/fetch.sh [FOLDER]     the default is build/peers
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 version=1.30.0

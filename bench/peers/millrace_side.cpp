@@ -1,3 +1,4 @@
+// Runs Millrace with the scenarios of `millrace bench` (src/cli/bench).
 #include "bench/peers/millrace_side.h"
 
 #include <algorithm>

@@ -30,7 +30,7 @@ class MillraceSide {
                                      uint32_t threads);
 
   // Run jobs for `seconds` and return the milliseconds per frame: latency_ms() the median of jobs
-  // that run alone, throughput_ms() the mean with several jobs in flight for each lane.
+  // that run alone, throughput_ms() the mean with two jobs in flight for each lane.
   Result<double> latency_ms(double seconds) const;
   Result<double> throughput_ms(double seconds) const;
 

@@ -1,4 +1,5 @@
-// One-thread latency of ONNX Runtime on one model: prints one line of JSON. Called by queue_bench.
+// Measures the latency of ONNX Runtime on one model with one thread, and prints one line of JSON with
+// milliseconds. Called by queue_bench.
 // usage: node ort_latency.mjs MODEL.onnx ITERATIONS   (onnxruntime-node on the module path)
 import { createRequire } from 'node:module';
 const ort = createRequire(process.cwd() + '/')('onnxruntime-node');

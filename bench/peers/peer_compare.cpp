@@ -47,9 +47,10 @@ void add_options(CLI::App& app, Arguments& arguments) {
       app.add_flag("--throughput", plan.throughput,
                    "for more than one thread, also compare the time per frame with several jobs in "
                    "flight, with ONNX Runtime's threads in the better of two arrangements");
-  app.add_option("--server", plan.server_percent,
-                 "also compare the 99th percentile of the latency of requests that arrive at random "
-                 "(Poisson) at these percentages of Millrace's throughput, for example 50,70,87")
+  app.add_option(
+         "--server", plan.server_percent,
+         "also compare the 99th percentile of the latency of requests that arrive at random "
+         "(Poisson) at these percentages of Millrace's throughput, for example 50,70,87")
       ->delimiter(',')
       ->needs(throughput)
       ->check(CLI::Range(1, 99));

@@ -49,8 +49,9 @@ Result<double> onnx_runtime_node_seconds() {
   ::pclose(pipe);
   const auto json = nlohmann::json::parse(any ? line : "", nullptr, false);
   if (!json.contains("median"))
-    return Status(StatusCode::kNotFound,
-                  fmt::format("Node.js is not installed, or there is no onnxruntime-node in {}", peers));
+    return Status(
+        StatusCode::kNotFound,
+        fmt::format("Node.js is not installed, or there is no onnxruntime-node in {}", peers));
   return json["median"].get<double>() * 1e-3;
 }
 

@@ -31,8 +31,7 @@ int main(int argc, char** argv) {
   if (benchmark::ReportUnrecognizedArguments(count, arguments.data())) return 2;
 
   if (millrace::topology().core_budget < 2)
-    fmt::print(
-        "This process has one core only: the two threads of each hand-off share its time slices.\n");
+    fmt::print("This process has one core only, which the two threads of each hand-off share.\n");
   millrace::bench::register_submit_cost();
   millrace::bench::register_round_trips();
   millrace::bench::register_throughput();

@@ -1,3 +1,4 @@
+// Collects the repetitions of each benchmark from Google Benchmark and prints their medians.
 #include "bench/queue/report.h"
 
 #include <fmt/format.h>

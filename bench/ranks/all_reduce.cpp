@@ -1,3 +1,5 @@
+// Each rank is a thread with a communicator of Millrace over TCP and one of Gloo. Blocks of calls
+// of both alternate; all ranks begin a block together.
 #include "bench/ranks/all_reduce.h"
 
 #include <fmt/format.h>

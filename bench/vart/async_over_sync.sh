@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The sample's own benchmark, `vart_infer_async --benchmark`, pinned to one core and on all, in turn;
-# prints the ratios of medians. The asynchronous pass keeps two jobs in flight.
+# Runs the benchmark of the sample, `vart_infer_async --benchmark`, alternately pinned to one core and
+# on all cores, and prints the ratios of the medians. The asynchronous pass keeps two jobs in flight.
 # usage: bench/vart/async_over_sync.sh BUILD_FOLDER MODEL.onnx [ROUNDS [ITERATIONS]]
 set -euo pipefail
 cd "$(dirname "$0")/../.."

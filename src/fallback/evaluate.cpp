@@ -1,5 +1,5 @@
-// Checks of a node against the row of its operator, before its shape function runs, and the call of
-// the kernel. Exceptions of a kernel, such as exhausted memory, become a Status.
+// Checks a node against the row of its operator before its shape function runs, and calls the
+// kernel. A std::bad_alloc of the kernel becomes kOutOfMemory.
 #include "fallback/evaluate.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// An exchange has three phases: send a frame to every rank, receive and compare the frames of all
+// ranks, and then exchange the data that do not fit into frames.
 #include "ranks/channel.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// A peer uses two slots: one for frames, with windows of its own, and one for longer data, with
+// windows on the caller's memory, which are kept for reuse.
 #include "ranks/peer.h"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
-// Session: submits the jobs of one program. Every face uses it. It owns a few execution units and
-// gives each job to the unit with the fewest jobs in flight. Tensors that are bound in a view that
-// the program does not accept are converted. The session keeps results until they are collected.
+// Session: submits the jobs of one program, for the VART face and the tools. It owns a few
+// execution units and gives each job to the unit with the fewest jobs in flight. Tensors that are
+// bound in a view that the program does not accept are converted. The session keeps results until
+// they are collected.
 //
 // Jobs may finish out of order (each unit is in order); callbacks are called in the order of
 // submission or of completion. Thread-safe; all functions may be called from callbacks, too, and

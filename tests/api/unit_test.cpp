@@ -96,7 +96,7 @@ TEST_F(UnitTest, RefusesArgumentsThatDoNotFit) {
   const std::vector<float> constant(model_.outputs()[0].cpu.elements);
   JobMemory read_only(model_);
   read_only.outputs() = {TensorArg(std::span(constant))};
-  EXPECT_THAT(refusal(read_only.args()), HasSubstr("read only"));
+  EXPECT_THAT(refusal(read_only.args()), HasSubstr("read-only"));
   EXPECT_EQ(unit.last_submitted() & 0xffff'ffff'ffff, 0u);
 }
 

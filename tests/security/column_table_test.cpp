@@ -37,7 +37,7 @@ TEST_F(TableOfColumns, IsMadeWhereThereIsNone) {
 TEST_F(TableOfColumns, LeavesAFileWithSomethingElseAlone) {
   for (const std::string& content : {std::string("precious"), std::string(512, 'x')}) {
     std::ofstream(path_) << content;
-    EXPECT_THAT(log_with_table(), HasSubstr("something else than a table"));
+    EXPECT_THAT(log_with_table(), HasSubstr("is not a table of columns"));
     EXPECT_EQ(content_of(path_), content);
   }
 }

@@ -34,8 +34,9 @@ Result<int> element_type(DataType type) {
     case DataType::kFloat64:
       return 11;
     default:
-      return Status(StatusCode::kUnsupported,
-                    fmt::format("tensors of type {} cannot be passed to ONNX Runtime", to_string(type)));
+      return Status(
+          StatusCode::kUnsupported,
+          fmt::format("tensors of type {} cannot be passed to ONNX Runtime", to_string(type)));
   }
 }
 

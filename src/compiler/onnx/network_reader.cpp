@@ -51,9 +51,9 @@ Result<network::Input> read_input(const ::onnx::ValueInfoProto& input) {
   return result;
 }
 
-// Returns the type of an output as Millrace computes it. The standard has strings and maps only in
-// classifiers: class labels that are strings become their indices, and maps from classes to scores
-// become tensors of the scores.
+// Returns the type of an output as Millrace computes it. Among the supported operators only
+// classifiers have outputs of strings or maps: class labels that are strings become their indices,
+// and maps from classes to scores become tensors of the scores.
 int computed_type(const ::onnx::TypeProto& type) {
   if (type.has_sequence_type() && type.sequence_type().elem_type().has_map_type())
     return type.sequence_type().elem_type().map_type().value_type().tensor_type().elem_type();

@@ -1,7 +1,8 @@
 // A slice along one dimension of a moved tensor equals a slice along some dimension of its source,
-// if the movement keeps the range contiguous: a Transpose maps the dimension, and a Reshape maps it
-// if the dimension of the source has the same number of elements before it. The transformation runs
-// until nothing changes, since one movement may follow another.
+// if the movement keeps the range contiguous. A Transpose maps the dimension. A Reshape maps it to
+// the dimension of the source with the same number of elements before it, if the sizes after both
+// are compatible. The transformation runs until nothing changes, since one movement may follow
+// another.
 #include "compiler/shard/hoist_slices.h"
 
 #include <functional>

@@ -1,6 +1,6 @@
 // Pooling that the Pool of the graph does not support: MaxPool with indices or for integers,
-// AveragePool for FLOAT64, LpPool and GlobalLpPool; MaxUnpool, the inverse of MaxPool; and Col2Im,
-// which adds overlapping windows to an image. Windows are processed tap by tap with WindowWalk.
+// AveragePool, LpPool and GlobalLpPool; MaxUnpool, the inverse of MaxPool; and Col2Im, which adds
+// overlapping windows to an image. Windows are processed tap by tap with WindowWalk.
 #include <fmt/format.h>
 
 #include <algorithm>

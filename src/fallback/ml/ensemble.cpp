@@ -51,7 +51,7 @@ std::vector<uint32_t> count_parents(const Ensemble& ensemble) {
 }
 
 // Kahn's algorithm: removes nodes without remaining parents until none is left. Nodes on a cycle,
-// and those that only a cycle leads to, remain.
+// and those below one, remain.
 Status check_cycles(const Ensemble& ensemble) {
   std::vector<uint32_t> parents = count_parents(ensemble), free;
   for (uint32_t i = 0; i < parents.size(); ++i)

@@ -1,6 +1,7 @@
 // Pooling over regions of interest (RoI), which another tensor states. RoiAlign (Mask R-CNN, He et
-// al., 2017) averages, or takes the maximum of, bilinear samples in each bin; MaxRoiPool (Fast
-// R-CNN, Girshick, 2015) takes the maximum of the elements in each bin.
+// al., 2017) averages bilinear samples in each bin; with mode max it takes the maximum over the
+// weighted neighbours of all samples. MaxRoiPool (Fast R-CNN, Girshick, 2015) takes the maximum of
+// the elements in each bin.
 #include <fmt/format.h>
 
 #include <algorithm>

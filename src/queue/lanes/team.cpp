@@ -1,3 +1,5 @@
+// The leader's side of a team: publishing chunks, waking and awaiting helpers, and deciding, from
+// the time that they have saved and cost, whether to use them.
 #include "queue/lanes/team.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// Ring: the bounded queue of a unit, a ring buffer that any number of threads submit to and one
-// owner runs requests from. It holds each request from the claim of a place until its completion.
+// Ring: the ring buffer of a unit, a bounded lock-free queue with any number of submitters and one
+// owner, which runs the requests. It tracks each request from the claim of a place to its
+// completion.
 //
 //                  owner                owner
 //   claim -> kReady -take-> kTaken -----start----> kVacant           (it runs, then complete)

@@ -1,3 +1,5 @@
+// Parses settings (KEY=VALUE, separated by commas) and injects the faults on the thread that calls
+// the collective.
 #include "ranks/faulty/collective_faults.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// How a task is filled, runs its frames, and reports the end of the job to caller and listener.
 #include "runtime/jobs/job_task.h"
 
 #include <iterator>

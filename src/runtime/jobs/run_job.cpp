@@ -1,3 +1,5 @@
+// A job whose tensors need neither a device copy (JobSync) nor an announced access (HostAccess)
+// only runs its frames; otherwise these steps surround the frames.
 #include "runtime/jobs/run_job.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// A model is checked twice: with the sizes in the archive, and with those of the loaded program.
 #include "runtime/loading/memory_limit.h"
 
 #include <fmt/format.h>

@@ -43,7 +43,7 @@ TEST(FallbackCompress, TakesSlicesOfAnAxisOrElements) {
 
 TEST(FallbackCompress, RefusesToChooseWhatIsNotThere) {
   EXPECT_THAT(refusal("Compress", {kMatrix, booleans({0, 0, 1})}, {{"axis", int64_t{0}}}).message(),
-              HasSubstr("chooses element 2 of 2"));
+              HasSubstr("selects slice 2, but there are 2"));
   EXPECT_THAT(refusal("Compress", {kMatrix, booleans({1})}, {{"axis", int64_t{2}}}).message(),
               HasSubstr("axis 2"));
 }

@@ -106,9 +106,9 @@ TEST(FallbackConvolution, RefusesWhatDoesNotFit) {
   EXPECT_THAT(refusal("ConvInteger", {kRow, kPair}, {{"group", int64_t{2}}}).message(),
               HasSubstr("channels and groups"));
   EXPECT_THAT(refusal("ConvInteger", {kRow, kPair}, {{"strides", Dims{0}}}).message(),
-              HasSubstr("strides is [0]: 1 numbers from 1"));
+              HasSubstr("strides is [0]: it must have 1 entries of at least 1"));
   EXPECT_THAT(refusal("ConvInteger", {kRow, kPair}, {{"pads", Dims{1}}}).message(),
-              HasSubstr("2 numbers from 0"));
+              HasSubstr("2 entries of at least 0"));
   EXPECT_THAT(refusal("ConvInteger", {kRow, kPair}, {{"dilations", Dims{5}}}).message(),
               HasSubstr("larger than the padded input"));
   EXPECT_THAT(refusal("ConvInteger", {kRow, kPair}, {{"kernel_shape", Dims{3}}}).message(),

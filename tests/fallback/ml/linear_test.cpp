@@ -66,7 +66,7 @@ TEST(FallbackLinear, ClassifierChoosesTheHighestScore) {
 TEST(FallbackLinear, RefusesModelsThatDoNotFitTheFeatures) {
   EXPECT_THAT(
       refusal("ai.onnx.ml.LinearRegressor", {kRows}, {{"coefficients", Floats{1}}}).message(),
-      HasSubstr("1 coefficients where 1 targets have 2 features"));
+      HasSubstr("1 coefficients for 1 targets of 2 features"));
   EXPECT_THAT(refusal("ai.onnx.ml.LinearRegressor", {kRows},
                       {{"coefficients", Floats{1, 2}}, {"intercepts", Floats{1, 2}}})
                   .message(),

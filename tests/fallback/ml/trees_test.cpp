@@ -248,14 +248,14 @@ TEST(FallbackTrees, RefusesTreesThatAreNone) {
     EXPECT_THAT(refusal(kRegressor, {kThreeRows}, attributes).message(), HasSubstr(test.message));
   }
   EXPECT_THAT(refusal(kRegressor, {array<float>({1, 1, 1}, {1})}, regression()).message(),
-              HasSubstr("not rows of features"));
+              HasSubstr("rank 1 or 2"));
 }
 
 TEST(FallbackTrees, RefusesEnsemblesThatAreNone) {
   const BadTree cases[] = {{"nodes_truenodeids", Dims{0, 0, 1}, "lead back"},
                            {"nodes_truenodeids", Dims{3, 0, 1}, "node 3 of 3"},
                            {"nodes_falsenodeids", Dims{2, 1, 4}, "leaf 4 of 4"},
-                           {"tree_roots", Dims{-1}, "node -1 of 3"},
+                           {"tree_roots", Dims{-1}, "root -1 is outside the 3 nodes"},
                            {"nodes_modes", Dims{7, 1, 3}, "mode 7"},
                            {"leaf_targetids", Dims{0, 1, 2, 1}, "target 2 of 2"},
                            {"leaf_weights", Floats{1}, "leaf_weights"},

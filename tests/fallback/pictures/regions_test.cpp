@@ -65,7 +65,7 @@ TEST(FallbackRoiAlign, RefusesPicturesThatAreNotThere) {
   for (const int64_t batch : {int64_t{-1}, int64_t{1}, std::numeric_limits<int64_t>::max()})
     EXPECT_THAT(refusal("RoiAlign", {kPicture, region({0, 0, 1, 1}), vector_of<int64_t>({batch})})
                     .message(),
-                HasSubstr("of picture"));
+                HasSubstr("to image"));
   EXPECT_THAT(refusal("RoiAlign", {kPicture, region({0, 0, 1, 1}), vector_of<int64_t>({0})},
                       align("half_pixel", "avg", int64_t{1} << 40))
                   .message(),
@@ -83,7 +83,7 @@ TEST(FallbackMaxRoiPool, PoolsWholeElements) {
   for (const float batch : {-1.0f, 1.0f, std::numeric_limits<float>::quiet_NaN()})
     EXPECT_THAT(refusal("MaxRoiPool", {kPicture, array<float>({1, 5}, {batch, 0, 0, 1, 1})}, pooled)
                     .message(),
-                HasSubstr("of picture"));
+                HasSubstr("to image"));
 }
 
 }  // namespace

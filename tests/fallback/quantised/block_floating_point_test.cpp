@@ -72,7 +72,7 @@ TEST(FallbackBlockFloatingPoint, SubBlocksHaveMicroexponents) {
 TEST(FallbackBlockFloatingPoint, RefusesFormatsThatDoNotExist) {
   const auto x = vector_of<float>({1, 2});
   EXPECT_THAT(refusal(kName, {x}, {{"bfp_method", std::string("to_mx")}}).to_string(),
-              HasSubstr("there is no bfp_method 'to_mx'"));
+              HasSubstr("unknown bfp_method 'to_mx'"));
   EXPECT_THAT(refusal(kName, {x}, {{"bit_width", int64_t{9}}}).to_string(), HasSubstr("bit_width"));
   EXPECT_THAT(refusal(kName, {x}, {{"block_size", int64_t{0}}}).to_string(),
               HasSubstr("block_size"));

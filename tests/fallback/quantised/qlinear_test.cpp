@@ -47,11 +47,11 @@ TEST(FallbackQLinear, NeedsParametersOfTheRightType) {
   EXPECT_THAT(refusal("com.microsoft.QLinearAdd", {a, scale(1), zero(int8_t{0}), a, scale(1),
                                                    zero(kNone), scale(1), zero(kNone)})
                   .message(),
-              HasSubstr("input 2 is not one UINT8"));
+              HasSubstr("input 2 must be one UINT8"));
   EXPECT_THAT(refusal("com.microsoft.QLinearAdd",
                       {a, a, zero(kNone), a, scale(1), zero(kNone), scale(1), zero(kNone)})
                   .message(),
-              HasSubstr("input 1 is not one FLOAT32"));
+              HasSubstr("input 1 must be one FLOAT32"));
 }
 
 TEST(FallbackQLinear, FunctionsOfOneOperand) {

@@ -84,7 +84,7 @@ TEST(FallbackMatMulInteger, BroadcastsLeadingDimensions) {
 TEST(FallbackMatMulInteger, RefusesFactorsThatDoNotFit) {
   const auto a = array<uint8_t>({2, 2}, {1, 2, 3, 4});
   EXPECT_THAT(refusal("MatMulInteger", {a, array<uint8_t>({1, 2}, {1, 2})}).message(),
-              HasSubstr("do not fit"));
+              HasSubstr("inner dimensions"));
   EXPECT_EQ(refusal("MatMulInteger", {a, a, vector_of<uint8_t>({1, 2, 3})}).code(),
             StatusCode::kUnsupported);
 }

@@ -87,9 +87,9 @@ TEST(FallbackStft, RefusesFramesThatDoNotFit) {
   for (const auto& [step, length] :
        {std::pair<int64_t, int64_t>{0, 2}, {-1, 2}, {1, 0}, {1, -3}, {1, 6}, {1, kHuge}})
     EXPECT_THAT(refusal("STFT", {x, number(step), absent(), number(length)}).message(),
-                HasSubstr("no frames"));
+                HasSubstr("do not fit a signal"));
   EXPECT_THAT(refusal("STFT", {x, number(1), vector_of<float>({1, 2}), number(3)}).message(),
-              HasSubstr("not of frame_length"));
+              HasSubstr("must be frame_length"));
   EXPECT_THAT(refusal("STFT", {x, number(1)}).message(), HasSubstr("neither"));
 }
 
