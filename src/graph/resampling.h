@@ -27,7 +27,7 @@ struct Fraction {
 // there is none, it is the exact value of `value`.
 Fraction fraction_of(double value) noexcept;
 // Returns the ratio for a scale that resizes `from` to `to` elements: to / from if that rounds to
-// `value`, otherwise as above.
+// `value`, otherwise fraction_of(value).
 Fraction fraction_of(double value, int64_t from, int64_t to) noexcept;
 // Returns `size` times the scale, rounded down.
 int64_t scaled_size(int64_t size, Fraction scale) noexcept;

@@ -1,3 +1,5 @@
+// Dense views give one loop nest over all dimensions. Blocked views give two: whole blocks, and the
+// last block if it is not full; a third one covers its padding.
 #include "tensor/geometry.h"
 
 #include <fmt/format.h>

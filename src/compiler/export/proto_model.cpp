@@ -1,3 +1,6 @@
+// Names of values are made unique at the start: inputs and outputs of the graph first, so that they
+// keep their names. Constants are written when the first node refers to them. FLOAT32 forms of
+// quantised or 16-bit values are made once and remembered.
 #include "compiler/export/proto_model.h"
 
 #include <fmt/format.h>

@@ -328,7 +328,7 @@ Status trilu(const Call& call) {
   const bool upper = call.integer("upper", 1) != 0;
   const auto dims = call.in(0).dims;
   const int64_t rows = dims[dims.size() - 2], columns = dims.back();
-  // Beyond the matrix every diagonal is the same.
+  // k is clamped to the matrix, since all diagonals outside of it are equivalent.
   const int64_t k = call.has(1) ? std::clamp(call.in(1).as<int64_t>()[0], -rows, columns) : 0;
   copy_first(call);
   return visit_storage(call.in(0).type, [&](auto zero) -> Status {

@@ -31,7 +31,7 @@ struct Axis {
 
   bool has_scale() const { return scale.numerator != scale.denominator; }
   bool resized() const { return from != to || has_scale() || roi_begin != 0 || roi_end != 1; }
-  // Returns `to` as a real number.
+  // The size after resizing, before rounding.
   double length() const { return static_cast<double>(from) * scale.value(); }
   bool has_length_of_one() const {
     return static_cast<__int128>(from) * scale.numerator == scale.denominator;

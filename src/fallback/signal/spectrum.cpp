@@ -16,7 +16,7 @@ namespace {
 
 using Complex = std::complex<double>;
 
-// The longest transform. A length is a mere number in a model, and a longer one would take far more
+// The longest transform. A model may state any length, and a longer transform would take far more
 // memory than the signal.
 constexpr int64_t kMaxLength = int64_t{1} << 24;
 

@@ -1,3 +1,5 @@
+// Derives the edges between partitions from the graph: for each value, the partition that makes it
+// and every other partition that reads it. "model_input" and "model_output" stand for the caller.
 #include "graph/archive/connectivity.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Decodes networks recursively: attributes may hold subgraphs, down to a limited depth.
 #include "graph/archive/decode_network.h"
 
 #include <fmt/format.h>
@@ -13,7 +14,6 @@ namespace {
 template <class Table>
 using Tables = flatbuffers::Vector<flatbuffers::Offset<Table>>;
 
-// Decodes a network and, recursively, the subgraphs in its attributes, up to kMaxSubgraphDepth.
 class Decoder {
  public:
   Decoder(graph::StructureReader& reader, graph::ValueReader& values)

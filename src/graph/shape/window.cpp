@@ -96,7 +96,7 @@ struct CountedPadding {
 // Whether some window that begins in uncounted padding has all its taps there or beyond. Taps can
 // skip the input only if the dilation is larger than the input.
 bool taps_miss(const Window& window, int64_t positions, CountedPadding counted) {
-  constexpr int64_t kMaxExamined = 4096;  // refused if more need a look; no real model has so many
+  constexpr int64_t kMaxExamined = 4096;  // more positions are refused; no real model has them
   const int64_t visible = counted.begin + window.input + counted.end;
   if (window.dilation <= visible || counted.begin == window.pad_begin) return false;
   for (int64_t i = 0; i < positions; ++i) {
