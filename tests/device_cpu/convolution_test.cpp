@@ -138,7 +138,7 @@ TEST(ConvKernel, OfLargeImagesMultipliesTiles) {
               ::testing::Contains("Conv millrace:winograd").Times(1));
 }
 
-TEST(ConvKernel, FromOneChannelToOneAddsBiasAndActivation) {
+TEST(ConvKernel, FromOneChannelToOneFillsVectorsWithPixels) {
   const Dims dims = {1, 1, 40, 45};
   const Tensor x = Tensor::numbers({1, 32, 40, 45}, 1), mix = Tensor::numbers({1, 32, 1, 1}, 2),
                weight = Tensor::numbers({1, 1, 3, 3}, 3), bias = Tensor::numbers({1}, 4);
@@ -151,6 +151,7 @@ TEST(ConvKernel, FromOneChannelToOneAddsBiasAndActivation) {
                                          {builder.input(x.dims), builder.constant(mix)});
       builder.output(builder.node(op, {mixed, builder.constant(weight), builder.constant(bias)}));
       const auto program = load(builder.build());
+      EXPECT_THAT(implementations(*program), ::testing::Contains("Conv millrace:plane"));
       const Tensor sums = reference_conv(
           op, reference_conv(conv({1, 1}, {1, 1}, {0, 0}, {0, 0}), x, mix, dims), weight, dims);
       Tensor expected = sums;

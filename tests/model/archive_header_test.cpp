@@ -40,7 +40,8 @@ constexpr size_t kVersionAt = 8, kHeaderSizeAt = 12;
 TEST(ArchiveHeader, ANewerVersionIsUnsupported) {
   const Status status = status_with_field<uint32_t>(kVersionAt, kFormatVersion + 1);
   EXPECT_EQ(status.code(), StatusCode::kUnsupported);
-  EXPECT_THAT(status.message(), HasSubstr("format version " + std::to_string(kFormatVersion + 1)));
+  EXPECT_THAT(status.message(),
+              HasSubstr("format version is " + std::to_string(kFormatVersion + 1)));
 }
 
 TEST(ArchiveHeader, ANewerVersionWithALongerHeaderIsUnsupported) {
@@ -75,7 +76,8 @@ TEST(ArchiveHeader, EveryWrongFieldIsRefusedWithItsReason) {
       {status_with_field<uint32_t>(kHeaderSizeAt, 128), "a header of 128 bytes"},
       {status_with_field<uint32_t>(test::kStructureOffsetAt, 63), "the structure starts at 63"},
       {status_with_field<uint32_t>(test::kStructureOffsetAt, 128), "the structure starts at 128"},
-      {status_with_field<uint32_t>(test::kStructureLengthAt, 0x7fffffff), "at most 2147483646"},
+      {status_with_field<uint32_t>(test::kStructureLengthAt, 0x7fffffff),
+       "the limit is 2147483646"},
       {status_with_field<uint32_t>(test::kStructureLengthAt, 0x7ffffffe), "beyond the file"},
       {status_with_field<uint32_t>(test::kStructureLengthAt, 0), "checksum"},
       {status_with_field<uint32_t>(test::kStructureLengthAt, structure_length + 128),

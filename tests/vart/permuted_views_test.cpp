@@ -77,7 +77,7 @@ TEST_F(PermutedViews, OrdersThatMakeNoSenseAreRefused) {
     EXPECT_THAT(refused.message(), AllOf(HasSubstr("input0"), HasSubstr("4 dimensions")));
   }
   EXPECT_THAT(refusal({{"input0", {Layout::kNhwc, {0, 2, 3, 1}}}}).message(),
-              HasSubstr("NHWC takes no order"));
+              HasSubstr("NHWC takes no dimension order"));
 }
 
 }  // namespace

@@ -82,7 +82,8 @@ TEST_F(RunCases, MissingFilesFail) {
   std::filesystem::remove(CaseFolder::data_path(test, "output_0.pb"));
   expect_fail(run(test), "test_data_set_0 has 0 files output_*.pb, but the model declares 1");
   std::filesystem::remove(CaseFolder::data_path(test, "input_0.pb"));
-  expect_fail(run(test), "test_data_set_0 has 0 files input_*.pb, but the model has 1");
+  expect_fail(run(test),
+              "test_data_set_0 has 0 files input_*.pb, but the model declares 1 tensors");
   std::filesystem::remove_all(test.folder / "test_data_set_0");
   expect_fail(run(test), "no test_data_set_*");
   std::filesystem::remove(test.model_path());

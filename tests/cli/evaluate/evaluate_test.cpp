@@ -136,7 +136,7 @@ TEST_F(EvaluateTest, WhatMakesNoSenseIsRefusedByName) {
                                    file("other.rai"), model::ArchiveForm::kFile)
                   .ok());
   expect_failure(evaluate(model, {"--data", kImages, "--against", file("other.rai")}),
-                 "other.rai has other inputs");
+                 "differ in type or shape");
   EXPECT_EQ(evaluate(model, {"--data", kImages, "--classes", kClasses}).exit_code, 2);
   EXPECT_EQ(evaluate(model, {"--data", kImages, "--labels", kLabels, "--limit", "-1"}).exit_code,
             2);

@@ -37,7 +37,6 @@ const std::vector<ConvCase>& conv_cases() {
       {"Square", {1, 32, 9, 9}, 32, {3, 3}, {one, one, one, one, 1, {}}},
       {"OddChannels", {1, 10, 8, 8}, 21, {3, 3}, {one, one, one, one, 1, {}}},
       {"OneChannel", {1, 1, 19, 41}, 1, {3, 3}, {one, one, one, one, 1, {}}},
-      {"OneToMany", {1, 1, 19, 21}, 8, {5, 5}, {one, one, two, two, 1, {}}},
       {"FiveChannels", {1, 5, 12, 11}, 24, {3, 3}, {two, one, one, one, 1, {}}},
       {"Depthwise", {1, 32, 10, 10}, 32, {3, 3}, {two, one, one, one, 32, {}}},
       {"Grouped", {1, 32, 8, 8}, 64, {3, 3}, {one, one, one, one, 2, {}}},

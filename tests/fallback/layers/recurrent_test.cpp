@@ -54,7 +54,7 @@ TEST(FallbackRnn, PaddingIsZeroAndTheStateThatBeforeIt) {
   }
   const auto too_long = vector_of<int32_t>({4});
   EXPECT_THAT(refusal("RNN", {kSteps, kUnit, kUnit, absent(), too_long}, {kSize}).message(),
-              HasSubstr("sequence 0 has 4 of 3 steps"));
+              HasSubstr("sequence 0 has length 4, but there are 3 steps"));
 }
 
 TEST(FallbackRnn, TakesTheBatchFirst) {

@@ -145,7 +145,7 @@ TEST(Yolo, GridsThatDoNotFitTheOutputsAreRefused) {
   EXPECT_THAT(refusal(options, {list(8, 6), list(8, 6)}), HasSubstr("1 grids and 2 outputs"));
   EXPECT_THAT(refusal({.grid_set = {64, 32, {}}}, {map}), HasSubstr("no grid"));
   EXPECT_THAT(refusal({.grid_set = {64, 0, {{2, 4, {}}}}}, {map}), HasSubstr("input is 0"));
-  EXPECT_THAT(refusal({.grid_set = one_grid({{-1, 1}})}, {map}), HasSubstr("anchor of -1"));
+  EXPECT_THAT(refusal({.grid_set = one_grid({{-1, 1}})}, {map}), HasSubstr("anchor -1 x 1"));
   EXPECT_THAT(refusal({.grid_set = {64, 32, {{1U << 20, 1U << 20, {}}}}}, {map}),
               HasSubstr("more than"));
 }

@@ -49,15 +49,6 @@ bool reads_only_padding(const ConvolutionOperation& operation) {
   return false;
 }
 
-// Whether products of small matrices take elements of two pixels together: pairs of BF16 channels
-// are multiplied at once, and of an odd number the last one is paired with the first of the next
-// pixel. That is multiplied by zero, so NaNs and infinities spread to the windows beside theirs.
-bool mixes_pixels(const ConvolutionOperation& operation) {
-  const Dims weights = operation.weights.dims();
-  const int64_t channels = weights[weights.size() - operation.x.dims().size() + 1];
-  return operation.x.data_type() == ElementType::bf16 && channels % 2 != 0;
-}
-
 bool has_groups(const ConvolutionOperation& operation) {
   return operation.weights.dims().size() > operation.x.dims().size();
 }
@@ -100,7 +91,7 @@ class Choice {
  public:
   Choice(const ConvolutionOperation& operation, const ImplementationRank& rank)
       : rank_(rank),
-        may_be_brgemm_(!reads_only_padding(operation) && !mixes_pixels(operation)),
+        may_be_brgemm_(!reads_only_padding(operation)),
         is_of_bytes_(is_of_bytes(operation)),
         may_be_impossible_(is_of_bytes_ && has_groups(operation)) {}
 

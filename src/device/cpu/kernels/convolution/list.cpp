@@ -4,6 +4,7 @@
 #include "device/cpu/kernels/depthwise/depthwise.h"
 #include "device/cpu/kernels/few_channels/few_channels.h"
 #include "device/cpu/kernels/kernels.h"
+#include "device/cpu/kernels/plane/plane.h"
 #include "device/cpu/kernels/separable/separable.h"
 #include "device/cpu/kernels/winograd/winograd.h"
 
@@ -19,6 +20,10 @@ constexpr Implementation kImplementations[] = {
      .image_layout = depthwise::layout_for,
      .time = depthwise::time,
      .lower = depthwise::lower},
+    // From one channel to one, in any form. oneDNN's BF16 kernels spread NaNs and infinities of
+    // such
+    // an image to windows that do not have them.
+    {.name = "millrace:plane", .form = Form::kBlocked, .lower = plane::lower},
     {.name = "millrace:few-channels", .form = Form::kChannelsLast, .lower = few_channels::lower},
     {.name = "millrace:winograd",
      .form = Form::kWinograd,

@@ -1,0 +1,11 @@
+// Convolutions from one channel to one (loops.h) as steps of a program.
+#pragma once
+
+#include "device/cpu/kernels/kernels.h"
+
+namespace millrace::device::cpu::kernels::plane {
+
+// False, with nothing added, for other convolutions.
+Result<bool> lower(Builder& builder, const Node& node, const graph::Conv& op);
+
+}  // namespace millrace::device::cpu::kernels::plane
