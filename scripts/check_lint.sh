@@ -21,7 +21,7 @@ fi
 # clang-tidy cannot read the headers that g++ has precompiled, and does not need them. It does not
 # know all options of g++ either.
 mkdir -p "$build/lint"
-sed -E 's/ -Winvalid-pch| -Wno-subobject-linkage| -fpch-preprocess| -include [^ ]*cmake_pch\.hxx//g' "$build/compile_commands.json" \
+sed -E 's/ -Winvalid-pch| -Wno-subobject-linkage| -fpch-preprocess| -fvect-cost-model=dynamic| --param ggc-[a-z-]+=[0-9]+| -include [^ ]*cmake_pch\.hxx//g' "$build/compile_commands.json" \
   >"$build/lint/compile_commands.json"
 files=("$@")
 [[ ${#files[@]} -gt 0 ]] || mapfile -t files < <(git ls-files 'src/*.cpp' 'samples/*.cpp')
