@@ -18,8 +18,8 @@ millrace_add_precompiled(millrace_precompiled_loops standard.h fmt::fmt millrace
 
 # millrace_precompile(TARGET [HOT|LOOPS|OWN])
 # Sources of TARGET see the standard headers precompiled: HOT for a target with
-# millrace_hot_settings, LOOPS for one with millrace_loop_settings, OWN with a copy for this target alone, because its options differ from both
-# (its visibility, say). A copy pays from about five sources on, counting a group as one.
+# millrace_hot_settings, LOOPS for one with millrace_loop_settings, OWN with a copy for this target
+# alone, because its options differ from all of these (its visibility, say). A copy pays from about five sources on, counting a group as one.
 function(millrace_precompile target)
   if("OWN" IN_LIST ARGN)
     target_precompile_headers(${target} PRIVATE

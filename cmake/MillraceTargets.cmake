@@ -50,7 +50,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND MILLRACE_SANITIZE MATCHES "address
     -fsanitize-coverage=inline-8bit-counters,indirect-calls,trace-cmp,pc-table)
 endif()
 
-# For what runs per job or per element. The rest is compiled with -O2, which takes a sixth less time,
+# For what runs per job, and for vector loops. The rest is compiled with -O2, which takes a sixth less time,
 # and everything with -O0 under the sanitizers, which takes half.
 add_library(millrace_hot_settings INTERFACE)
 # A function of the library is never replaced by one of the same name in the program, so g++ may

@@ -48,7 +48,7 @@ struct Binding {
 
 // The basis on which a device chose the kernel of a step, where a node has several.
 enum class KernelChoice : uint8_t {
-  kOnlyOne,   // there was nothing to choose
+  kOnlyOne,   // there was nothing to choose, or the device does not say
   kRule,      // the rule of the device
   kMeasured,  // times that were measured on this machine
 };
@@ -65,9 +65,10 @@ struct StepInfo {
   // The types and layouts of its operands and of its result, as the device names them ("f32:abcd"),
   // separated by commas. Empty if the device does not state them.
   std::string reads = {}, writes = {};
-  // For a step that the device added, why; for a step of a node, the measured times by which its
-  // kernel was chosen, if it was.
+  // For a step that the device added, why; for a step of a node, why it has its kernel, with the
+  // measured times if those decided. Empty if the device does not say.
   std::string reason = {};
+  // The basis on which a step of a node has its kernel.
   KernelChoice chosen_by = KernelChoice::kOnlyOne;
 };
 

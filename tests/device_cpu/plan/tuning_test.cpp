@@ -292,7 +292,7 @@ TEST_F(Tuning, ARecordOfTheFirstVersionIsThatOfOneLane) {
 TEST_F(Tuning, WithoutARecordTheReasonIsTheRule) {
   unsetenv("MILLRACE_TUNING");
   const auto program = load(network());
-  EXPECT_THAT(reasons(*program), Each(HasSubstr("by rule: nothing was measured")));
+  EXPECT_THAT(reasons(*program), Each(HasSubstr("by rule: no measured times are used")));
   const auto again = load(network());
   EXPECT_EQ(implementations(*again), implementations(*program));
   EXPECT_EQ(reasons(*again), reasons(*program));

@@ -48,8 +48,8 @@ bool have_gaps(const Desc& desc) {
   return !is_dense(from_first_element(desc));
 }
 
-// Whether oneDNN's reorder loses elements beside the padding of a layout to which it adds sums,
-// which are right: another reorder cannot make those.
+// Whether oneDNN's reorder to the layout adds the right sums of weights behind the elements, but
+// loses elements beside the padding.
 bool loses_elements_beside_sums(const Desc& to) {
   if (kReordersEveryLayout) return false;
   const auto target = layout_of(to);

@@ -38,8 +38,8 @@ class LayoutCopy {
   size_t element_size_;
 };
 
-// Reorders elements that are in memory now. Where oneDNN adds sums of weights behind them, both
-// have the same type. May throw dnnl::error and std::bad_alloc.
+// Reorders elements that are in memory now. May throw dnnl::error and std::bad_alloc. Requirement:
+// both have the same type, if oneDNN adds sums of weights behind the elements of `to`.
 void reorder(const dnnl::engine& engine, const dnnl::stream& stream, const Desc& from,
              const void* elements, const Desc& to, void* data);
 

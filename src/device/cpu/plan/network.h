@@ -28,8 +28,8 @@ bool is_planned(const graph::Graph& graph, const graph::Node& node,
 
 // Describes the convolutions that NPU partitions compute in `type`. Quantised ones are left out,
 // since they have layouts of their own, and so are those without a choice of kernels. As many lanes
-// take part in an operator as `division` divides it among. Returns nothing if a
-// time that is needed is unknown.
+// take part in an operator as `division` divides it among. Returns nothing if a time
+// that is needed is unknown.
 //
 // A convolution that one step could compute together with the depthwise one behind it has
 // kSeparable among its candidates, with the time of both; the other has it, too, without a time. In

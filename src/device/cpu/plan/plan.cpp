@@ -142,9 +142,9 @@ Plan plan_by_rule(const graph::CompiledModel& model, ElementType type) {
   for (const graph::Partition& partition : model.partitions)
     for (uint32_t i = partition.first; i < partition.first + partition.count; ++i)
       if (is_planned(model.graph, model.graph.nodes[i], partition))
-        plan.reasons[i] = {KernelChoice::kRule,
-                           fmt::format("{} by rule: nothing was measured on this processor",
-                                       name_of(plan.forms[i]))};
+        plan.reasons[i] = {
+            KernelChoice::kRule,
+            fmt::format("{} by rule: no measured times are used", name_of(plan.forms[i]))};
   return plan;
 }
 

@@ -1,4 +1,4 @@
-// Moving images whose channels lie innermost (loops.h) as a step of a program.
+// Moving images whose channels lie innermost (channels_last_loops.h) as a step of a program.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The reorders of pictures (loops.h) as steps of a program.
+// The reorders of pictures (rgbx_loops.h) as steps of a program.
 #pragma once
 
 #include <cstdint>

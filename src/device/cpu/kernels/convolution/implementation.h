@@ -2,8 +2,8 @@
 // device knows of it: for which it is, in which layout, how fast it is, and how its step is made.
 //
 // list.cpp has all of them in one ordered table. Whoever adds a kernel adds a row there, and its
-// folder beside this one. Kernels on the integers of quantised values have a table of their own
-// (kernels/quantised/convolution).
+// folder beside this one. Kernels on the integers of quantised values have a list of their own
+// (Lowering::lower() in kernels/quantised/convolution).
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,15 @@
 namespace millrace::device::cpu::kernels {
 
 struct Implementation {
-  // As StepInfo::implementation has it.
+  // The name that StepInfo::implementation has, but for the primitives of oneDNN.
   const char* name;
-  // The form of the plan in which plans consider it.
+  // The form in which plans consider it, if they do. No two implementations that can compute one
+  // convolution may have the same form: records tell them apart by it. One with channels innermost
+  // is considered instead of oneDNN's kernels in that layout.
   Form form;
 
-  // These are null for an implementation that plans do not choose: it takes what it can compute in
-  // its form, without being measured.
+  // These are null for an implementation that plans do not choose: it takes the convolutions that
+  // lower() accepts, without being measured.
   //
   // Whether it can compute the convolution, by shape, type and processor, if weights are constant.
   bool (*can_compute)(const Convolution& convolution) = nullptr;
@@ -36,9 +38,10 @@ struct Implementation {
   // the form is chosen for another reason.
   bool (*is_worthwhile)(const Convolution& convolution) = nullptr;
 
-  // Adds the step of the Conv that is being lowered, and returns true; or returns false with
-  // nothing added, where the convolution, its form or its operands are not for it. May throw
-  // oneDNN's exceptions (see guarded()).
+  // Adds the step of the Conv that is being lowered, or leaves the Conv to a later node
+  // (Builder::postpone), and returns true; or returns false with nothing added, where the
+  // convolution, its form or its operands are not for it. May throw oneDNN's exceptions (see
+  // guarded()).
   Result<bool> (*lower)(Builder& builder, const graph::Node& node, const graph::Conv& op);
 };
 

@@ -20,9 +20,8 @@ constexpr Implementation kImplementations[] = {
      .image_layout = depthwise::layout_for,
      .time = depthwise::time,
      .lower = depthwise::lower},
-    // From one channel to one, in any form. oneDNN's BF16 kernels spread NaNs and infinities of
-    // such
-    // an image to windows that do not have them.
+    // From one channel to one, in any form. oneDNN's BF16 kernels spread NaNs and infinities of an
+    // image of one channel to windows that do not have them.
     {.name = "millrace:plane", .form = Form::kBlocked, .lower = plane::lower},
     {.name = "millrace:few-channels", .form = Form::kChannelsLast, .lower = few_channels::lower},
     {.name = "millrace:winograd",
