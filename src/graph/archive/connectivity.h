@@ -1,6 +1,6 @@
 // Describes in JSON, beside the directory form of an archive, how the partitions of a model that
-// does not run on the NPU alone are connected. It is for people and tools: Millrace does not read
-// it. Thread-safe.
+// does not run on the NPU alone are connected. It is for human readers and tools: Millrace does not
+// read it. Thread-safe.
 #pragma once
 
 #include <vector>

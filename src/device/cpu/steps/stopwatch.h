@@ -36,7 +36,7 @@ class Stopwatch {
   // Memory for a tensor, filled with normal numbers: arithmetic on zeros may be quicker, and on
   // denormal numbers it is slower.
   dnnl::memory filled(const Desc& desc) const;
-  // The same for `count` FP32 elements in a row.
+  // Memory for `count` FP32 elements, filled in the same way.
   dnnl::memory floats(size_t count) const;
 
   // Nanoseconds that a call of `run` takes.
