@@ -49,6 +49,15 @@ bool reads_only_padding(const ConvolutionOperation& operation) {
   return false;
 }
 
+// Whether one channel becomes a single column by a stride along the columns only.
+bool makes_single_column(const ConvolutionOperation& operation) {
+  const Dims weights = operation.weights.dims();
+  const size_t rank = operation.strides.size(), first_tap = weights.size() - rank;
+  return rank >= 2 && weights[first_tap - 1] == 1 && weights.back() > 1 &&
+         operation.y.dims().back() == 1 && operation.strides[rank - 1] > 1 &&
+         operation.strides[rank - 2] == 1;
+}
+
 bool has_groups(const ConvolutionOperation& operation) {
   return operation.weights.dims().size() > operation.x.dims().size();
 }
@@ -91,7 +100,8 @@ class Choice {
  public:
   Choice(const ConvolutionOperation& operation, const ImplementationRank& rank)
       : rank_(rank),
-        may_be_brgemm_(!reads_only_padding(operation)),
+        may_be_brgemm_(!reads_only_padding(operation) &&
+                       (kBrgemmComputesSingleColumns || !makes_single_column(operation))),
         is_of_bytes_(is_of_bytes(operation)),
         may_be_impossible_(is_of_bytes_ && has_groups(operation)) {}
 

@@ -28,6 +28,10 @@ inline constexpr bool kReordersEveryLayout = DNNL_VERSION_MAJOR == 2;
 // one), in layouts other than blocks, end the process: its estimate of them divides by zero.
 inline constexpr bool kDescribesEveryConvolution = DNNL_VERSION_MAJOR == 2;
 
+// Whether convolutions by brgemm are right where one channel becomes a single column. With 3.7.2
+// they are not if the columns are strided and the rows are not.
+inline constexpr bool kBrgemmComputesSingleColumns = DNNL_VERSION_MAJOR == 2;
+
 // Whether the strides of dimensions of size 1 have no meaning, as they should. From the stride of
 // its axis, the softmax of 3.7.2 derives how many elements a step along the axis passes.
 inline constexpr bool kIgnoresStridesWithoutMeaning = DNNL_VERSION_MAJOR == 2;
