@@ -15,8 +15,6 @@
 #include <utility>
 
 #include "cli/commands.h"
-#include "cli/shard/shard_command.h"
-#include "cli/tune/tune_command.h"
 #include "compiler/compiler.h"
 
 namespace millrace::cli {

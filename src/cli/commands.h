@@ -27,7 +27,7 @@ struct CompileArguments {
   std::string dump_passes;               // a folder for the graph after each pass; empty: none
   std::string emit_qdq;                  // an .onnx file for the optimised graph; empty: none
   CalibrationFlags calibration;          // for --precision int8 and auto
-  bool tune = false;                     // tunes the archive that was written: tune/tune_command.h
+  bool tune = false;                     // tunes the archive after it is written, as `tune` does
   std::vector<std::string> tune_shapes;  // shapes of open inputs for --tune: NAME=1,3,224,224
   CompileFlags flags;
 };
@@ -79,6 +79,24 @@ struct ExplainArguments {
   std::vector<std::string> shapes;
   uint32_t runs = 20;  // measured runs, with `profile`
   bool json = false;
+};
+
+struct TuneArguments {
+  std::string model;
+  std::string record;  // the file for the times; empty: record_beside() the model
+  std::vector<std::string> shapes;
+  uint32_t runs = 15;  // measured runs of the model with the record, and of those without
+  CompileFlags flags;
+};
+
+// The device whose kernels `tune` measures.
+inline constexpr const char* kTunedDevice = "cpu";
+
+struct ShardArguments {
+  std::string onnx;
+  uint32_t ranks = 0;
+  std::string output_dir = ".";
+  std::vector<std::string> input_shapes;  // NAME=1,3,224,224
 };
 
 struct EvaluateArguments {
@@ -146,6 +164,8 @@ Status run_model(const RunArguments& arguments);
 Status run_bench(const BenchArguments& arguments);
 Status run_evaluate(const EvaluateArguments& arguments);
 Status run_explain(const ExplainArguments& arguments);
+Status run_tune(const TuneArguments& arguments);
+Status run_shard(const ShardArguments& arguments);
 Result<int> run_compare(const CompareArguments& arguments);          // the exit code
 Result<int> run_golden(const GoldenArguments& arguments);            // the exit code
 Result<int> run_conformance(const ConformanceArguments& arguments);  // the exit code

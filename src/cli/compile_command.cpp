@@ -28,8 +28,8 @@
 #include "cli/quantise/hw_view_lines.h"
 #include "cli/supervision/interruption.h"
 #include "cli/tune/record_place.h"
-#include "cli/tune/tune_command.h"
 #include "compiler/vendor_config.h"
+#include "device/registry.h"
 #include "graph/archive/codec.h"
 #include "graph/network/network.h"
 #include "io/file.h"
@@ -326,7 +326,7 @@ Status check_tuning(const CompileArguments& arguments) {
        {arguments.onnx, arguments.emit_qdq, arguments.calibration.report})
     if (!other.empty() && same_place(other, record))
       return invalid_argument(other + " is where --tune keeps its times: choose another name");
-  return check_tuning_device().with_context("--tune");
+  return device::open_device_of_program(kTunedDevice).status().with_context("--tune");
 }
 
 Status tune_archive(const CompileArguments& arguments) {

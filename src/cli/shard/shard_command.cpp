@@ -1,5 +1,5 @@
-#include "cli/shard/shard_command.h"
-
+// `millrace shard`: divides a transformer for tensor parallelism. Writes NAME.rankR-of-N.onnx for
+// every rank to the output folder, which it makes if it is missing, and prints what is divided.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/shell_word.h"
+#include "cli/commands.h"
 #include "cli/model_source.h"
 #include "cli/print_escaped.h"
 #include "compiler/export/onnx_writer.h"

@@ -1,8 +1,12 @@
+// `millrace tune`, and `millrace compile --tune` after it has written the archive: measures the
+// candidate kernels of a model's convolutions on this processor, adds the times that the record
+// lacks, and prints the latency of the model with its default kernels and with those that the
+// record chooses.
+//
 // The CPU device measures kernels while it loads a model, if MILLRACE_TUNE is set, and chooses by
 // the record that MILLRACE_TUNING names. So the model is loaded with and without these variables,
-// and runs of both programs alternate, which makes them comparable when the clock rate drifts.
-#include "cli/tune/tune_command.h"
-
+// and runs of both programs alternate, which makes them comparable when the clock rate drifts. No
+// other thread may access environment variables meanwhile.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,13 +19,13 @@
 
 #include "base/files/output_target.h"
 #include "base/shell_word.h"
+#include "cli/commands.h"
 #include "cli/inputs/job_buffers.h"
 #include "cli/inputs/random_inputs.h"
 #include "cli/print_escaped.h"
 #include "cli/progress.h"
 #include "cli/supervision/interruption.h"
 #include "cli/tune/record_place.h"
-#include "device/registry.h"
 #include "runtime/session.h"
 
 namespace millrace::cli {
@@ -30,7 +34,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Model = std::shared_ptr<const graph::CompiledModel>;
 
-constexpr const char* kDevice = "cpu";
 // The device reads both variables when it loads a model (device/cpu/plan/plan.h).
 constexpr const char* kRecord = "MILLRACE_TUNING";
 constexpr const char* kMeasure = "MILLRACE_TUNE";
@@ -91,7 +94,7 @@ size_t count_chosen(const device::Program& program) {
 
 Result<LoadedModel> load_usual(const Model& model) {
   unsetenv(kRecord);
-  return load_on(kDevice, model);
+  return load_on(kTunedDevice, model);
 }
 
 Result<LoadedModel> load_measured(const Model& model, const std::string& record) {
@@ -99,16 +102,12 @@ Result<LoadedModel> load_measured(const Model& model, const std::string& record)
   setenv(kMeasure, "1", 1);
   Progress progress("tune");
   progress.update("measuring kernels");
-  auto loaded = load_on(kDevice, model);
+  auto loaded = load_on(kTunedDevice, model);
   unsetenv(kMeasure);
   return loaded;
 }
 
 }  // namespace
-
-Status check_tuning_device() {
-  return device::open_device_of_program(kDevice).status();
-}
 
 Status run_tune(const TuneArguments& arguments) {
   const std::string record =
