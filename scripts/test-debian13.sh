@@ -33,10 +33,12 @@ use_proxy() {
 
 make_root() {
   [[ -e $root/complete ]] && return
+  local mirror
+  mirror=$(debian_source)
   mkdir -p "${log%/*}"
   rm -rf --one-file-system "$root" && mkdir -p "$root"
   # This uses a mount namespace of its own, so that nothing stays mounted when it is killed.
-  unshare --mount debootstrap --variant=minbase trixie "$root" "$(debian_source)" >"$log" 2>&1 ||
+  unshare --mount debootstrap --variant=minbase trixie "$root" "$mirror" >"$log" 2>&1 ||
     skip "the machine's source of packages has no Debian 13; see $log"
   touch "$root/complete"
 }

@@ -29,8 +29,9 @@ fetch_kernel() {
   [[ -e $kernel/complete ]] && return
   rm -rf "$kernel"
   mkdir -p "$kernel" "$work"/lists/partial "$work"/cache/archives/partial
-  local keys=/usr/share/keyrings/debian-archive-keyring.gpg package
-  echo "deb [signed-by=$keys] $(debian_source) bookworm-backports main" >"$work/sources.list"
+  local keys=/usr/share/keyrings/debian-archive-keyring.gpg mirror package
+  mirror=$(debian_source)
+  echo "deb [signed-by=$keys] $mirror bookworm-backports main" >"$work/sources.list"
   apt_backports apt-get update >"$work/apt.log" 2>&1 || skip "no kernel; see $work/apt.log"
   # The first of them; apt-cache may write on, so awk reads it all.
   package=$(apt_backports apt-cache depends linux-image-amd64 |
