@@ -1,4 +1,4 @@
-// These tests play a model that has taken over its child process. Each line of the table in
+// These tests represent a model that has taken over its child process. Each line of the table in
 // docs/security.md, "The sandbox of `millrace run`", has a test here or in sandbox_test.cpp.
 #include <fcntl.h>
 #include <gmock/gmock.h>

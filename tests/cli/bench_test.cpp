@@ -58,7 +58,7 @@ TEST_F(BenchTest, EveryScenarioRunsAsManyJobsAsItIsAsked) {
   }
 }
 
-// With a scenario and without: a figure is of no use to who does not know what was measured.
+// The report describes the measurement, with and without a scenario: a figure alone is of no use.
 TEST_F(BenchTest, JsonSaysWhatWasMeasuredAndOnWhat) {
   const std::vector<std::string> subject = {"--batch", "2",        "--view", "hw", "--lanes",
                                             "1",       "--device", "null",   "-n", "4"};
@@ -110,14 +110,14 @@ TEST_F(BenchTest, AServerIsComparedWithTheIdealQueue) {
   EXPECT_GT(found["latency_ms"]["p99"], 0.0);
 }
 
-// An open loop: the jobs of a slow server come at their times all the same, and those behind it
-// are late by all that it takes.
+// The load is an open loop: jobs arrive on schedule even if the server is slow, and each is late by
+// the time that those before it take.
 TEST_F(BenchTest, AServerCountsFromTheTimeAtWhichAJobWasToBeIssued) {
   ::setenv("MILLRACE_FAULTS", "slow=20ms", 1);
   const json found = figures({"--scenario", "server", "--qps", "1000", "-n", "20", "--in-flight",
                               "2", "--threads", "1", "--warmup", "0"});
   ::unsetenv("MILLRACE_FAULTS");
-  // The last of twenty jobs is done after 400 ms, and came after about 20.
+  // The last of twenty jobs is completed after 400 ms, and arrived after about 20 ms.
   EXPECT_GT(found["latency_ms"]["max"], 250.0);
   EXPECT_GT(found["server"]["ideal_p99_ms"], 250.0);
 }

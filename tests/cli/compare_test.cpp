@@ -94,8 +94,8 @@ TEST_F(CompareTest, AReferenceThatAgreesIsWithin) {
   EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
 }
 
-// Quantised values are compared as integers, by the names that they have in the file, with all that
-// the model says computed by itself.
+// Quantised values are compared as integers, by their names in the file. The other side is compiled
+// with --reference, which computes each operator of the model by itself.
 TEST_F(CompareTest, QuantisedValuesDifferBySteps) {
   const std::string quantised = file("quantised.onnx");
   compiled("int8.rai",

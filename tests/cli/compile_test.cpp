@@ -202,7 +202,7 @@ TEST_F(CliTest, CompileRefusesCpuOperatorsThatAreNotThere) {
 }
 
 TEST_F(CliTest, CpuOperatorsAreNamedAsTheModelNamesThem) {
-  // Merged into convolutions by then.
+  // Passes have merged the BatchNormalizations into convolutions before operators are placed.
   const ProgramResult result =
       millrace({"compile", kGlyphsOnnx, "-o", file("a.rai"), "--cpu-ops", "BatchNormalization"});
   EXPECT_EQ(result.exit_code, 0) << result.err;

@@ -1,4 +1,4 @@
-// Commands that cannot write: standard output that is full, and files that are.
+// Tests commands whose standard output or output files cannot be written, since there is no room.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -14,7 +14,7 @@ using testing::HasSubstr;
 
 class FullOutputTest : public CliTest {
  protected:
-  // Runs the program with what a shell sets up first.
+  // Runs the program in a shell that has set it up.
   ProgramResult millrace_after(const std::string& setup, std::vector<std::string> arguments,
                                const std::string& out) const {
     const std::vector<std::string> shell = {"/bin/sh", "-c", setup + "exec \"$0\" \"$@\" >" + out,

@@ -1,4 +1,5 @@
-// millrace golden: output files as a board's sample programs name them, against our own numbers.
+// `millrace golden`: compares output files, named as a board's sample programs name them, with
+// Millrace's own outputs.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -24,7 +25,7 @@ constexpr size_t kClasses = 40;
 constexpr size_t kFrameBytes = kClasses * sizeof(float);
 const std::string kMlVartFile = "infer_out0-float32_1x40_scores.bin";
 
-// A "board" is our own run of the same network, with what a test changes in its files.
+// The outputs of the "board" are Millrace's own for the same network; tests then change the files.
 class GoldenTest : public CliTest {
  protected:
   GoldenTest() { fs::create_directory(file("board")); }

@@ -71,12 +71,12 @@ bool changes_folder(const __ptrace_syscall_info& call) {
   }
 }
 
-// False when the program has ended.
+// Returns false when the program has ended.
 bool run_to_call(pid_t child, int call, int& state) {
   bool writing = false;
   for (int seen = 0;;) {
     if (::waitpid(child, &state, 0) != child || !WIFSTOPPED(state)) return false;
-    // Without it, stops at calls cannot be told from others.
+    // Without this option, stops at calls look like other stops.
     ::ptrace(PTRACE_SETOPTIONS, child, nullptr, PTRACE_O_TRACESYSGOOD);
     __ptrace_syscall_info info{};
     ::ptrace(PTRACE_GET_SYSCALL_INFO, child, sizeof info, &info);

@@ -73,8 +73,8 @@ TEST_P(InterruptedBySignal, ADirectoryLeavesNothing) {
   interrupt_everywhere("dir", {.signal = GetParam()}, [&] { expect_whole_output_only(); });
 }
 
-// Each record is removed, so that the next run has one to write. Those of the first run and of the
-// call that gives a record its name are whole.
+// Each record is removed, so that the next run has one to write. A record is complete after the
+// first run, and after an interruption at the call that gives it its name.
 TEST_F(InterruptedTest, TuningLeavesAnArchiveAndNoPartOfARecord) {
   const std::string record = output() + ".tuning";
   int whole_records = 0;
@@ -94,7 +94,8 @@ INSTANTIATE_TEST_SUITE_P(Signals, InterruptedBySignal, testing::Values(SIGINT, S
 
 class KilledTest : public InterruptedTest, public testing::WithParamInterface<const char*> {};
 
-// The old output is whole at any time, and what is left goes with the next compilation.
+// The old output is complete at any time. The next compilation removes temporary files that a
+// killed one has left.
 TEST_P(KilledTest, WhatIsLeftGoesWithTheNextRun) {
   for (const bool unlisted_files : {true, false}) {
     bool left = false;
@@ -109,8 +110,8 @@ TEST_P(KilledTest, WhatIsLeftGoesWithTheNextRun) {
   }
 }
 
-// If names cannot be exchanged, the old directory is aside for two renames; if killed then, it
-// stays there. The remains of it have a temporary name later.
+// If names cannot be exchanged, the old directory has another name between two renames, and keeps
+// it if the program is killed then. Later, while it is removed, its remains have a temporary name.
 TEST_F(InterruptedTest, ADirectoryThatIsReplacedByTwoRenamesIsWholeSomewhere) {
   int aside = 0;
   interrupt_everywhere("dir", {.signal = SIGKILL, .exchanges = false}, [&] {
@@ -120,7 +121,7 @@ TEST_F(InterruptedTest, ADirectoryThatIsReplacedByTwoRenamesIsWholeSomewhere) {
         EXPECT_EQ(millrace({"inspect", folder_ + "/" + name}).exit_code, 0);
         fs::remove_all(folder_ + "/" + name);
       }
-    if (aside == 0) {  // what is left so far, KilledTest looks at
+    if (aside == 0) {  // KilledTest checks what is left by the calls before the renames
       for (const std::string& name : names())
         if (name != "glyphs") fs::remove_all(folder_ + "/" + name);
       return;

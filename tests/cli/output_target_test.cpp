@@ -51,7 +51,7 @@ TEST_F(OutputTargetCliTest, ADeviceTakesWhatIsWritten) {
   expect_failure(millrace(commands(file("full"))[0]), file("full"));
 }
 
-// "Before the work": a benchmark prints its result first.
+// A benchmark that began its work would have printed its result.
 TEST_F(OutputTargetCliTest, AFolderIsRefusedBeforeTheWork) {
   const std::string folder = file("folder");
   std::filesystem::create_directory(folder);

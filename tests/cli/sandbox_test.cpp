@@ -40,7 +40,7 @@ constexpr unsigned long kThreadOfGlibc = CLONE_VM | CLONE_FS | CLONE_FILES | CLO
                                          CLONE_THREAD | CLONE_SYSVSEM | CLONE_SETTLS |
                                          CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
 
-// How a restricted process ends that does `act`: 128 + signal when a signal ended it.
+// Runs `act` in a restricted process. Returns the exit code, or 128 + the signal that ended it.
 int end_of_restricted(void (*act)()) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -141,7 +141,7 @@ TEST(Sandbox, LetsAProcessCopyItsOwnDescriptors) {
             0);
 }
 
-// This is a second line, for calls that the filter lets pass by mistake.
+// The loss of rights is a second line of defence, for calls that the filter lets pass by mistake.
 TEST(Sandbox, LeavesFewRightsToRoot) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -243,7 +243,7 @@ TEST_F(SandboxTest, EndsAtItsTimeLimit) {
                    "the time limit of 0.1 s has passed");
 }
 
-// The device's own plan is what counts, so this is about the CPU device, in a sandbox and without.
+// The limit applies to the memory that the device has planned, so the test needs the CPU device.
 TEST_F(SandboxTest, RefusesModelsBeyondTheMemoryLimit) {
   for (const char* sandbox : {"--view=cpu", "--sandbox"}) {
     // AddressSanitizer needs more address space than the sandbox leaves.

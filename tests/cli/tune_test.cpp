@@ -37,7 +37,7 @@ TEST_F(TuneTest, TheRecordLiesBesideTheModel) {
   EXPECT_THAT(text_of(model + ".tuning"), HasSubstr("conv\t"));
 }
 
-// Not in it, where it would become part of the archive.
+// In the directory the record would become part of the archive.
 TEST_F(TuneTest, TheRecordLiesBesideADirectory) {
   const std::string model = compiled("glyphs", {"--format", "dir"});
   ASSERT_EQ(millrace({"tune", model + "/", "--runs", "1"}).exit_code, 0);
@@ -73,7 +73,7 @@ class CompileAndTune : public TuneTest {
     return millrace(arguments);
   }
 
-  // Whether a program that the record is named to chooses the kernels of the archive by it.
+  // Expects that a program for which MILLRACE_TUNING names the record chooses kernels by it.
   void expect_chosen_by_record(const std::string& model,
                                std::vector<std::string> flags = {}) const {
     ::setenv("MILLRACE_TUNING", (model + ".tuning").c_str(), 1);
@@ -99,7 +99,7 @@ TEST_F(CompileAndTune, SaysWhatBothCommandsSayAndTheNextLoadTakesTheRecord) {
   expect_chosen_by_record(model_);
 }
 
-// The archive that is measured, not the network in FP32 with one frame.
+// The archive is measured, not the network in FP32 with one frame.
 TEST_F(CompileAndTune, TakesPrecisionAndBatchOfTheArchive) {
   const ProgramResult result = compile_to(model_, {"--precision", "bf16", "--batch", "2"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
@@ -140,7 +140,7 @@ TEST_F(CompileAndTune, ADeviceThatIsMissingIsAnErrorBeforeTheWork) {
 
 TEST_F(CompileAndTune, NoOtherOutputIsTheRecordOrTakenForAModel) {
   expect_failure(compile_to(model_, {"--emit-qdq", model_ + ".tuning"}), "keeps its times");
-  // Named in two ways, of which one leads to a directory that does not exist yet.
+  // Two paths name the same output; the directory of one of them does not exist yet.
   expect_failure(
       compile_to(file("glyphs") + "/", {"--format", "dir", "--emit-qdq", file("glyphs.tuning")}),
       "keeps its times");

@@ -11,8 +11,8 @@
 namespace millrace::ranks {
 namespace {
 
-// Shorter than a frame holds, and longer; none divides evenly among the ranks. Of the second last,
-// four ranks have pieces that a frame just holds, and one that it does not.
+// Some counts fit into one frame, and some do not; none divides evenly among the ranks. Of 65537
+// elements, four ranks have pieces of which three just fit into a frame, and one does not.
 constexpr size_t kCounts[] = {1, 5003, 65537, 70001};
 constexpr uint32_t kRanks[] = {1, 2, 3, 4, 7};
 
@@ -150,7 +150,7 @@ TEST(Communicator, PermuteMovesDataAlongARing) {
 
 TEST(Communicator, PermuteLeavesOutRanks) {
   const auto operands = patterns<Codec<int32_t>>(3, 5003, 8);
-  on_each_rank(make_group(3), [&](Communicator& own) {  // only from 0 to 2
+  on_each_rank(make_group(3), [&](Communicator& own) {  // rank 0 sends to rank 2 only
     auto data = operands[own.rank()];
     const std::optional<uint32_t> to = own.rank() == 0 ? std::optional(2u) : std::nullopt;
     const std::optional<uint32_t> from = own.rank() == 2 ? std::optional(0u) : std::nullopt;

@@ -176,7 +176,7 @@ TEST(Meeting, SaysNowAndThenWhoIsMissing) {
   last.join();
 }
 
-// It says more than fits in the buffers of a connection, before it hears anything.
+// A rank of so many sends more than the buffers of a connection hold before it reads the refusal.
 TEST(Meeting, TellsARankOfManyWhyItIsRefused) {
   const MeetingPlace place;
   std::thread host([&] { expect_complete(meet(options_of(place, 0, 2)), 0, 2); });
@@ -229,7 +229,7 @@ TEST(Meeting, DropsStrangers) {
     std::memcpy(bytes.data(), &head, sizeof(head));
     if (i % 3 != 0) {
       for (int change = 0; change < 3; ++change)
-        bytes[random() % 16] = static_cast<std::byte>(random());  // a head of nonsense
+        bytes[random() % 16] = static_cast<std::byte>(random());  // a malformed head
       bytes[random() % 8] ^= std::byte(1 + random() % 255);
     }
     bytes.resize(i % 5 == 0 ? random() % sizeof(head) : bytes.size());

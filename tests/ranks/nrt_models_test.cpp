@@ -26,7 +26,8 @@ using testing::Eq;
 using testing::HasSubstr;
 using Archive = std::vector<std::byte>;
 
-// Computes the sum over all ranks of `factor` times the input, which has `numbers` elements.
+// Returns a model of the sum over all ranks of `factor` times the input, which has `numbers`
+// elements.
 Archive scaled_sum(float factor, int64_t numbers = 2) {
   device::cpu::ModelBuilder builder;
   builder.begin_partition(graph::PartitionKind::kNpu);
@@ -192,7 +193,8 @@ TEST(NrtRankModels, FaultsReachTheCollectivesInsideAModel) {
   unsetenv("MILLRACE_COLLECTIVE_FAULTS");
 }
 
-// If it were counted, its next model would wait for the one that the other rank loads after it.
+// If a model that failed to load were counted, the next model of this rank would wait for the wrong
+// model of the other rank.
 TEST(NrtRankModels, AModelThatWasNotLoadedIsNotCounted) {
   const Archive first = scaled_sum(1), second = scaled_sum(10);
   EXPECT_THAT(run_computing_ranks(2,

@@ -162,7 +162,7 @@ TEST(NrtRanks, ADeadRankFailsTheRequestAndTheUnitUntilTheRuntimeStartsAnew) {
             EXPECT_EQ(run(comm, {data}, {data}, NRT_CC_ALLREDUCE), NRT_EXEC_HW_ERR_COLLECTIVES);
             EXPECT_EQ(run(comm, {data}, {data}, NRT_CC_ALLREDUCE), NRT_EXEC_UNIT_UNRECOVERABLE);
             EXPECT_EQ(nrt_barrier(0, rank, 3), NRT_EXEC_HW_ERR_COLLECTIVES);
-            // The others go on without it.
+            // The other ranks continue without this one.
             nrt_close();
             ASSERT_EQ(nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""), NRT_SUCCESS);
             nrt_tensor_t* const again = make_tensor({1});

@@ -24,7 +24,7 @@ void expect_tree(Element element) {
     for (const uint32_t ranks : {1, 2, 3, 4, 5, 7, 11, 16}) {
       auto operands = patterns<Codec>(ranks, 600, ranks);
       const auto expected = expected_reduction<Codec>(operands, reduction);
-      // Over the last operand, as a collective in place does.
+      // The result overwrites the last operand, as in a collective in place.
       reduce(bytes_of(operands), reinterpret_cast<std::byte*>(operands.back().data()), 600, element,
              reduction);
       EXPECT_EQ(operands.back(), expected)
@@ -66,8 +66,8 @@ TEST(Reduce, ANanIsTheLargestAndTheSmallest) {
   }
 }
 
-// Every value of 8 bits survives the way to float and back, and what lies half way between two
-// neighbours goes to the even one.
+// Conversion to float and back preserves every 8-bit value. A value half way between two neighbours
+// is rounded to the even one.
 template <int kExponent, int kFraction>
 void expect_exact() {
   using Small = SmallFloat<kExponent, kFraction>;

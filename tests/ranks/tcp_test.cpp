@@ -147,7 +147,7 @@ TEST(TcpRanks, NameARankThatWasKilled) {
       ElementsAre(0, -SIGKILL, 0));
 }
 
-// Says through a pipe that the call that asks it waits, and lets it go on.
+// Writes to a pipe when a call that waits asks for the first time whether to stop; never stops it.
 class SaysThatItWaits final : public StopCheck {
  public:
   explicit SaysThatItWaits(int pipe) : pipe_(pipe) {}
@@ -165,7 +165,7 @@ class SaysThatItWaits final : public StopCheck {
   bool said_ = false;
 };
 
-// Rank 1 hears of it first, and waits for rank 0 to do so, too.
+// Rank 0 makes its call only after rank 1 waits in its own.
 TEST(TcpRanks, NameARankThatWasKilledAlsoWhenTheyComeLater) {
   const MeetingPlace place;
   int waits[2];
@@ -184,7 +184,7 @@ TEST(TcpRanks, NameARankThatWasKilledAlsoWhenTheyComeLater) {
                               std::vector<float> data(100, 1);
                               const Status status = reduce_in_place(
                                   *own, data, {kNoDeadline, rank == 1 ? &first : nullptr});
-                              // Also where the call has not waited, so that rank 0 goes on.
+                              // The call may have failed without waiting; rank 0 must continue.
                               if (rank == 1) first.say();
                               EXPECT_EQ(status.code(), StatusCode::kIoError);
                               EXPECT_THAT(status.message(), HasSubstr("rank 2"));
@@ -207,7 +207,7 @@ TEST(TcpRanks, NameARankThatHangs) {
             if (rank == 1) {  // until rank 0 has given up
               EXPECT_EQ(write(ready[1], &byte, 1), 1);
               EXPECT_EQ(read(over[0], &byte, 1), 1);
-              // Rank 0 may have said what this barrier waits for before it gave up.
+              // Rank 0 may have sent the message of this barrier before it gave up.
               (void)own->barrier({});
               EXPECT_FALSE(own->barrier({}).ok());
               return;
@@ -222,8 +222,9 @@ TEST(TcpRanks, NameARankThatHangs) {
   for (const int end : {ready[0], ready[1], over[0], over[1]}) close(end);
 }
 
-// One of three ranks is killed or late at a random operation: the others end with an error, or with
-// all that they wanted. MILLRACE_TEST_RANK_FAILURES says how often, instead of a dozen times.
+// One of three ranks is killed or late at a random operation. The others end with an error, or
+// complete all their operations. MILLRACE_TEST_RANK_FAILURES says how often, instead of a dozen
+// times.
 TEST(TcpRanks, RandomKillsAndDelaysLoseNobody) {
   const uint64_t runs = number_variable("MILLRACE_TEST_RANK_FAILURES", 12, 1, 1'000'000).value();
   for (uint32_t run = 0; run < runs; ++run) {

@@ -1,5 +1,5 @@
-// Whether the build finds every wrong access and every leak (AddressSanitizer), and a way to except
-// leaks of libraries.
+// Tells whether the build finds every wrong access and every leak (AddressSanitizer), and lets
+// tests ignore leaks of other libraries.
 #pragma once
 
 #if defined(__SANITIZE_ADDRESS__)

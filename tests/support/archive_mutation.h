@@ -19,7 +19,7 @@
 namespace millrace::test {
 
 // Offsets in the header, as docs/rai-format.md gives them; deliberately not shared with the
-// library.
+// sources.
 inline constexpr size_t kHeaderBytes = 64;
 inline constexpr size_t kStructureOffsetAt = 16, kStructureLengthAt = 20, kStructureChecksumAt = 24,
                         kSegmentsOffsetAt = 32, kSegmentsLengthAt = 40, kFileLengthAt = 48,
@@ -96,7 +96,7 @@ inline void flip_bits(std::span<std::byte> bytes, Random& random) {
   }
 }
 
-// Overwrites one aligned 32-bit word with a number that often breaks arithmetic.
+// Overwrites one aligned 32-bit word with a value that often breaks arithmetic.
 inline void plant_number(std::span<std::byte> bytes, Random& random) {
   static constexpr uint32_t kNumbers[] = {0,           1,           2,           4,
                                           0xffu,       0xffffu,     0x10000u,    0x7fffffffu,
@@ -122,8 +122,8 @@ inline void truncate_consistently(std::vector<std::byte>& bytes, Random& random)
 }  // namespace mutation
 
 // A damaged copy of a valid archive in file form. The same seed gives the same damage. Of a hundred
-// seeds about 50 flip bits in the structure, 20 plant numbers there, 10 change the header, 5 the
-// segments, 10 truncate, and 5 leave the checksums wrong.
+// seeds about 50 flip bits in the structure, 20 write such values there, 10 change the header, 5
+// the segments, 10 truncate, and 5 leave the checksums wrong.
 inline std::vector<std::byte> mutate(std::span<const std::byte> archive, uint64_t seed) {
   std::vector<std::byte> bytes(archive.begin(), archive.end());
   mutation::Random random(seed);

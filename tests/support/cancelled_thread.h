@@ -18,7 +18,7 @@ class CancelledThread {
   CancelledThread(const CancelledThread&) = delete;
   CancelledThread& operator=(const CancelledThread&) = delete;
 
-  // Whether the thread was cancelled, and that after the call had returned. To be called once.
+  // Whether the thread was cancelled, but only after the call had returned. To be called once.
   bool ended_after_the_call() {
     void* result = nullptr;
     pthread_join(thread_, &result);

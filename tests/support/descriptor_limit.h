@@ -1,4 +1,4 @@
-// DescriptorLimit: the process may have no more than so many descriptors while it exists.
+// DescriptorLimit: limits the number of descriptors of the process while it exists.
 #pragma once
 
 #include <sys/resource.h>

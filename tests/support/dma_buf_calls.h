@@ -1,6 +1,6 @@
-// Notes which accesses to dma-bufs the kernel is told of, in programs that are compiled with
-// dma_buf_calls.cpp, and stands in for a kernel that has dma-bufs: it takes a memfd whose name
-// begins with kStandIn for one. Thread-safe.
+// Records the DMA_BUF_IOCTL_SYNC calls of programs that are compiled with dma_buf_calls.cpp. It
+// also represents a kernel that has dma-bufs: a memfd whose name begins with kStandIn counts as
+// one. Thread-safe.
 #pragma once
 
 #include <linux/dma-buf.h>
@@ -17,7 +17,7 @@ inline constexpr const char* kStandIn = "stand-in";
 std::vector<uint64_t> take_sync_calls();
 // How many calls that were not refused on request have failed.
 int failed_sync_calls();
-// Makes the next one fail.
+// Makes the next call fail.
 void refuse_next_sync(int error);
 
 }  // namespace millrace::test

@@ -1,4 +1,4 @@
-// The threads of the library in this process: lanes, dispatcher, monitor, threads of blocking
+// The threads of Millrace in this process: lanes, dispatcher, monitor, threads of blocking
 // units.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace millrace::test {
 
-// The threads whose name begins so.
+// Returns the number of threads whose name begins with the prefix.
 inline size_t library_threads(std::string_view prefix = "millrace-") {
   size_t count = 0;
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
@@ -23,8 +23,8 @@ inline size_t library_threads(std::string_view prefix = "millrace-") {
   return count;
 }
 
-// Returns once there are so many: a thread that was started gets its name, and one that was joined
-// leaves the list, a moment later.
+// Returns once there are `count` such threads. A thread gets its name a moment after it was
+// started, and leaves the list a moment after it was joined.
 inline void await_library_threads(size_t count, std::string_view prefix = "millrace-") {
   while (library_threads(prefix) != count) std::this_thread::yield();
 }

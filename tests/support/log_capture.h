@@ -1,4 +1,4 @@
-// LogCapture: collects the lines that the library logs while it exists, instead of any other sink.
+// LogCapture: collects the lines that Millrace logs while it exists, instead of any other sink.
 // Thread-safe; at most one exists at a time.
 #pragma once
 

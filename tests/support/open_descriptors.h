@@ -1,4 +1,4 @@
-// How many file descriptors the process has.
+// Counts the open file descriptors of the process.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// A device for tests that computes next to nothing, but visibly: every byte of every output is the
-// first byte of the first input plus one. One step per output.
+// A device for tests with a trivial computation: every byte of every output is the first byte of
+// the first input plus one. A program has one step per output.
 #pragma once
 
 #include <cstdint>

@@ -9,8 +9,8 @@ namespace {
 bool in_child = false;
 }  // namespace
 
-// LeakSanitizer asks this at the end: memory that threads of the parent refer to is no leak of a
-// child.
+// LeakSanitizer calls this at exit. In a child it is turned off: memory that only threads of the
+// parent refer to is not a leak.
 extern "C" int __lsan_is_turned_off();  // NOLINT(bugprone-reserved-identifier)
 extern "C" int __lsan_is_turned_off() {
   return in_child ? 1 : 0;

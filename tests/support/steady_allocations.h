@@ -1,4 +1,5 @@
-// How much a round of work allocates in steady state, for programs that link counting_new.cpp.
+// Counts the allocations of a round of work in steady state, for programs that link
+// counting_new.cpp.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,9 +11,9 @@
 
 namespace millrace::test {
 
-// The fewest allocations of several runs of a thousand rounds. A lane allocates its working memory
-// with the first job that it runs, and a test cannot choose which lane runs a job. So a run in
-// which a lane is new counts more, but what every round allocates shows in all runs.
+// Returns the fewest allocations of several runs of a thousand rounds. A lane allocates its working
+// memory with the first job that it runs, and a test cannot choose which lane runs a job. So a run
+// in which a lane is new counts more, but what every round allocates shows in all runs.
 template <class Round>
 size_t steady_allocations(Round&& round) {
   constexpr int kRuns = 5, kRounds = 1000;

@@ -1,4 +1,4 @@
-// Stops this process, with all its threads, for a while: a child of it does, and continues it.
+// Stops this process, with all its threads, for a while. A child process stops and continues it.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -26,12 +26,12 @@ struct TinyModelOptions {
   uint32_t batch_size = 1;
   graph::Precision precision = graph::Precision::kFp32;
   bool hw_views = true;  // false: both boundaries have a CPU view only
-  // True: behind the convolution, an Abs on a CPU partition and a Relu on an NPU partition again,
-  // which change none of its results.
+  // True: the convolution is followed by an Abs on a CPU partition and a Relu on an NPU partition,
+  // which do not change its results.
   bool cpu_partition = false;
 };
 
-// Small numbers with short binary fractions, so that sums are exact in any order.
+// Small values with short binary fractions, so that sums are exact in any order.
 std::vector<float> tiny_numbers(size_t count, int seed);
 
 // The boundary tensor of a value, in the views that the options ask for.

@@ -30,8 +30,8 @@ TEST(IdealQueue, OfNothingIsEmpty) {
   EXPECT_TRUE(ideal_latencies_ns({}, {}, 2).empty());
 }
 
-// The 99th percentile, by the time of a service, which is constant, at a load of so much of what
-// the servers can do.
+// Returns the 99th percentile of the latency, divided by the service time, which is constant.
+// `load` is the utilisation of the servers.
 double p99_over_service(double load, uint32_t servers) {
   constexpr size_t kRequests = 400'000;
   constexpr int64_t kService = 1'000'000;

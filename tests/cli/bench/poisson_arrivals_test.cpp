@@ -23,7 +23,7 @@ TEST(PoissonArrivals, AreTheSameForTheSameSeedOnly) {
   EXPECT_NE(first(100, 50, 7), first(100, 50, 8));
 }
 
-// Whoever reads of a seed in a report can make the same load, with another compiler, too.
+// A seed from a report gives the same load in a build by another compiler, too.
 TEST(PoissonArrivals, AreTheSameEverywhere) {
   const std::vector<int64_t> times = first(3, 100, 1);
   const int64_t expected[] = {1'437'279, 2'903'816, 8'904'300};
@@ -39,7 +39,8 @@ TEST(PoissonArrivals, AscendAndComeAtTheGivenRate) {
   EXPECT_NEAR(static_cast<double>(times.back()) / kCount, 1e6, 1e4);
 }
 
-// Gaps of a Poisson process vary as much as they are long: regular ones would not test a server.
+// The standard deviation of the gaps of a Poisson process equals their mean. Regular arrivals would
+// not test a server.
 TEST(PoissonArrivals, HaveExponentialGaps) {
   constexpr size_t kCount = 100'000;
   const std::vector<int64_t> times = first(kCount, 1000, 4);

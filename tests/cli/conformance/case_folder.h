@@ -23,7 +23,8 @@ class CaseFolder {
  public:
   std::string path() const { return directory_.path().string(); }
 
-  // A case of `type`, applied to "x", which is {1, -2, 3}; `y` is what is said to come out.
+  // Makes a case of the operator `type` with the input "x", {1, -2, 3}, and the expected output
+  // `y`.
   cli::TestCase add(const std::string& name, const std::string& type,
                     const std::vector<float>& y) const {
     compiler::test::Model model;

@@ -27,9 +27,9 @@ onnx::TensorProto& initializer(onnx::ModelProto& model, const std::string& name)
   return *model.mutable_graph()->mutable_initializer(0);
 }
 
-// Makes the first channel before `weight` zero, by the bias before
-// the ReLU that makes it, and the weights that read it enormous. The network computes with zero
-// what it would compute without them, but they alone decide the scales of the layer.
+// Makes the first input channel of the layer of `weight` zero, by the bias before the ReLU that
+// makes the channel, and the weights of that channel enormous. Their products are zero, so the
+// network computes the same as without the channel, but they alone decide the scales of the layer.
 void corrupt(onnx::ModelProto& model, const std::string& bias, const std::string& weight) {
   onnx::TensorProto& shift = initializer(model, bias);
   std::vector<float> shifts = elements_of(shift);

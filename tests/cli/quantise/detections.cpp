@@ -17,7 +17,8 @@ float overlap(const std::array<float, 4>& a, const std::array<float, 4>& b) {
   return both / (area(a) + area(b) - both);
 }
 
-// Non-maximum suppression: keeps the surest of the detections of a class that overlap.
+// Non-maximum suppression: keeps the detection with the highest score among those of a class that
+// overlap.
 std::vector<Detection> one_per_object(std::vector<Detection> candidates) {
   std::ranges::sort(candidates, std::ranges::greater{}, &Detection::score);
   std::vector<Detection> kept;
@@ -40,7 +41,7 @@ float sigmoid(float x) {
 
 }  // namespace
 
-// Corners, as shares of the picture.
+// The network returns corners, relative to the size of the picture.
 std::vector<Detection> ultraface_faces(const Outputs& outputs) {
   constexpr float kWidth = 320, kHeight = 240;
   const std::vector<float>&scores = outputs.at("scores"), &boxes = outputs.at("boxes");
@@ -54,7 +55,8 @@ std::vector<Detection> ultraface_faces(const Outputs& outputs) {
   return one_per_object(std::move(found));
 }
 
-// Distances from the cell in strides, and logarithms of sizes in strides.
+// The network returns the distance of the centre from the cell, and the logarithm of the size, both
+// in strides.
 std::vector<Detection> yunet_faces(const Outputs& outputs) {
   std::vector<Detection> found;
   for (const size_t stride : {8, 16, 32}) {
@@ -75,7 +77,8 @@ std::vector<Detection> yunet_faces(const Outputs& outputs) {
   return one_per_object(std::move(found));
 }
 
-// Planes of objectness, box and classes; the box by hyperbolic tangents and sigmoids.
+// The network returns planes of objectness, box and class scores. Offsets of the box are decoded by
+// tanh, its sizes by the sigmoid function.
 std::vector<Detection> fastestdet_objects(const Outputs& outputs) {
   constexpr size_t kSide = 22, kCells = kSide * kSide, kFirstClass = 5, kClasses = 80;
   constexpr float kPixels = 352;

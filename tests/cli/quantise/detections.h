@@ -19,7 +19,7 @@ struct Detection {
 using Outputs = std::map<std::string, std::vector<float>>;
 using Decode = std::vector<Detection> (*)(const Outputs& outputs);
 
-// Each gives one detection per object, the surest first.
+// Each returns one detection per object, in descending order of scores.
 std::vector<Detection> ultraface_faces(const Outputs& outputs);     // 320 x 240
 std::vector<Detection> yunet_faces(const Outputs& outputs);         // 320 x 320
 std::vector<Detection> fastestdet_objects(const Outputs& outputs);  // 352 x 352

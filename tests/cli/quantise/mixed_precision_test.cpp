@@ -88,7 +88,7 @@ TEST_F(MixedPrecisionTest, ATightTargetKeepsLayersInFp32AndSaysWhich) {
   EXPECT_THAT(page, HasSubstr("kept in a higher precision"));
   for (const Json& node : others) {
     EXPECT_EQ(node["precision"], "fp32");
-    if (node["operator"] != "Conv") continue;  // what moves numbers is no layer
+    if (node["operator"] != "Conv") continue;  // a node that only moves elements is no layer
     EXPECT_THAT(page, HasSubstr(node["node"].get<std::string>() + " (fp32)"));
   }
 }

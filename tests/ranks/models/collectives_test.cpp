@@ -31,7 +31,7 @@ std::vector<Tensor> numbers_of(uint32_t rank, const Dims& dims) {
   return {Tensor::numbers(dims, rank + 1)};
 }
 
-// The outputs of every rank from one collective over numbers of its own.
+// Returns the outputs of one collective on every rank, each with elements of its own.
 std::vector<Tensor> outputs_of(const graph::Fallback& op, const Dims& dims, uint32_t ranks) {
   const Group group = ranks::make_group(ranks);
   const Programs programs =
@@ -149,7 +149,8 @@ TEST(Collectives, ExchangeWhatNpuPartitionsOfEachPrecisionMake) {
   }
 }
 
-// Their result is not known when the model is compiled.
+// The result of a collective is not known when the model is compiled, even if the input is
+// constant.
 TEST(Collectives, OfConstantsStayInTheModel) {
   ModelBuilder builder;
   const auto sum =
@@ -189,7 +190,7 @@ std::shared_ptr<const graph::CompiledModel> model_with_a_branch() {
   return builder.build();
 }
 
-// Lets another thread go on when a step begins.
+// Wakes another thread when a step begins.
 class StepSignal final : public queue::ProgressObserver {
  public:
   explicit StepSignal(uint32_t step) : step_(step) {}
@@ -215,7 +216,7 @@ class ABranchBesideACollective : public ::testing::Test {
     const device::Binding out{outputs_[rank].data.data(), device::View::kCpu};
     return programs_[rank]->create_context().value()->run(in, {&out, 1}, control);
   }
-  // The number of the step of the branch.
+  // Returns the index of the step of the branch.
   uint32_t step_beside() const {
     const auto steps = programs_[0]->info().steps;
     const auto collective =
@@ -232,7 +233,8 @@ class ABranchBesideACollective : public ::testing::Test {
   std::vector<Tensor> outputs_ = {Tensor::zeros(dims_), Tensor::zeros(dims_)};
 };
 
-// The other rank comes when the branch has begun here, and would not be waited for otherwise.
+// The other rank begins its job only once the branch has begun here. If the branch waited for the
+// collective, neither would end.
 TEST_F(ABranchBesideACollective, RunsWhileItIsWaitedFor) {
   StepSignal signal(step_beside());
   std::thread other([&] {
@@ -316,7 +318,7 @@ TEST_F(RankSession, MeetInTheOrderOfSubmission) {
     }
 }
 
-// A job in the queue that is removed says nothing of those in front of it.
+// A job that is removed from the queue does not affect those before it.
 TEST(Collectives, JobsBeforeOneThatDidNotRunAreNotConcerned) {
   const Group group = ranks::make_group(2);
   const Programs programs = load_on_ranks(
@@ -358,7 +360,7 @@ TEST(Collectives, AJobOfAnotherUnitIsBehindOneThatDidNotRun) {
   });
 }
 
-// The executor ends with the last session, and the program is out of step nevertheless.
+// The executor ends with the last session, but the program still is a job behind the other ranks.
 TEST(Collectives, AJobThatDidNotRunIsRememberedByTheProgram) {
   const Group group = ranks::make_group(2);
   const Programs programs = load_on_ranks(

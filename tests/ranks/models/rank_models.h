@@ -15,22 +15,22 @@ namespace millrace::test {
 using device::cpu::ModelBuilder;
 using device::cpu::Tensor;
 
-// The CPU device, with lanes enough for ranks that wait for each other.
+// Returns the CPU device, with enough lanes for ranks that wait for each other.
 const std::shared_ptr<device::Device>& device_of_ranks();
 
 graph::Fallback collective(const char* type, std::vector<graph::Attribute> attributes);
 
-// x [dims] -> the collective -> y, an output.
+// Makes a model that applies the collective to its input x of shape `dims`.
 std::shared_ptr<const graph::CompiledModel> collective_model(const graph::Fallback& op,
                                                              const graph::Dims& dims);
 
-// Programs by rank. A model that must load.
+// Loads the model of each rank, which must succeed. Returns the programs by rank.
 using Programs = std::vector<std::shared_ptr<const device::Program>>;
 Programs load_on_ranks(
     const ranks::Group& group,
     const std::function<std::shared_ptr<const graph::CompiledModel>(uint32_t rank)>& model);
 
-// Runs one job on every rank at the same time; the first output by rank.
+// Runs one job on every rank at the same time. Returns the first output of each rank.
 std::vector<Tensor> run_on_ranks(const ranks::Group& group, const Programs& programs,
                                  const std::function<std::vector<Tensor>(uint32_t rank)>& inputs);
 

@@ -16,7 +16,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// The archives of a transformer for so many ranks.
+// Compiles a transformer that is divided among `ranks` ranks.
 std::vector<std::string> archives_of(uint32_t ranks, const TemporaryDirectory& directory) {
   const graph::Graph graph = make_transformer({});
   const compiler::SplitPlan plan = compiler::plan_split(graph, ranks).value();

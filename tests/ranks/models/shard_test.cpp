@@ -75,7 +75,8 @@ TEST_F(Shard, ATransformerComputesTheSameOnTwoAndFourRanks) {
       expect_same_on_ranks(make_transformer({.projections = projections}), ranks, kTokens);
 }
 
-// Four ranks have less than a head of keys each: those are whole, and read in parts.
+// If there are fewer key/value heads than ranks, every rank computes whole heads and reads its part
+// of them.
 TEST_F(Shard, SharedHeadsOfKeysAndAGateComputeTheSame) {
   for (const Projections projections : {Projections::kApart, Projections::kSliced})
     for (const int64_t kv_heads : {1, 2})
@@ -115,7 +116,7 @@ TEST_F(Shard, ABlockIsDividedWithOneSumForAttentionAndOneForTheFeedForwardNetwor
     const Graph part = compiler::make_rank_graph(graph, plan, rank, 4).value();
     EXPECT_EQ(count(part, "com.microsoft.AllReduce"), 2u * 2);
     EXPECT_EQ(count(part, "com.microsoft.AllGather"), 1u);  // of the output
-    // Biases behind a sum, normalisations and the mask are the only weights that each rank has.
+    // Only biases after a sum, normalisations and the mask are on every rank as a whole.
     EXPECT_LT(constant_bytes(part), constant_bytes(graph) * 3 / 10);
   }
 }

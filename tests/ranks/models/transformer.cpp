@@ -59,7 +59,7 @@ class Builder {
     return builder_.node(graph::Transpose{{0, 2, 1, 3}}, {reshape(x, split)});
   }
 
-  // Each head as often as queries share it.
+  // Repeats each key/value head for every query head that shares it.
   ValueId repeated(ValueId x) {
     const int64_t kv = options_.kv_heads, each = options_.heads / kv;
     if (each == 1) return x;

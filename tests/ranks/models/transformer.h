@@ -8,7 +8,7 @@ namespace millrace::test {
 // The ways in which queries, keys and values are computed.
 enum class Projections : uint8_t {
   kApart,   // a product each
-  kSliced,  // one product, of which slices take their parts
+  kSliced,  // one product, divided by slices
   // One product, which is reshaped, [length, 3, heads, width / heads], and transposed, so that
   // Gathers take the parts. Only where there are as many heads of keys as of queries.
   kGathered,
@@ -26,8 +26,8 @@ struct Transformer {
 
 inline constexpr int64_t kTransformerBatch = 1;
 
-// Blocks of attention and feed-forward network, each with a normalisation before it and the
-// sum with what it has read behind it; then one more product. Input [1, length, width].
+// Makes blocks of attention and feed-forward network, each after a normalisation and with a
+// residual sum, followed by one more matrix product. The input is [1, length, width].
 graph::Graph make_transformer(const Transformer& options);
 
 }  // namespace millrace::test
