@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/cancellation.h"
+#include "base/log.h"
 #include "base/process/forked_child.h"
 #include "base/process/thread.h"
 
@@ -14,6 +15,7 @@ namespace millrace::pl {
 constexpr std::chrono::hours kLongestWait{24 * 365};
 
 Result<std::shared_ptr<KernelRun>> KernelRun::start(KernelCall call) {
+  print_errors_by_default();
   const std::shared_ptr<KernelRun> made(new KernelRun(std::move(call)));
   MILLRACE_ASSIGN_OR_RETURN(made->thread_,
                             start_thread("millrace-pl", [run = made.get()] { run->run(); }));
@@ -32,12 +34,21 @@ KernelRun::~KernelRun() {
 
 void KernelRun::run() {
   Status status = call_.run();
+  if (!status.ok()) log(LogLevel::kError, "pl", status.message());
   const std::lock_guard lock(mutex_);
   result_ = std::move(status);
   ended_.notify_all();
 }
 
-std::optional<Status> KernelRun::wait(std::optional<std::chrono::milliseconds> timeout) {
+std::optional<Status> KernelRun::wait(std::chrono::milliseconds timeout) {
+  return result_until(timeout.count() > 0 ? std::optional(timeout) : std::nullopt);
+}
+
+std::optional<Status> KernelRun::result() {
+  return result_until(std::chrono::milliseconds(0));
+}
+
+std::optional<Status> KernelRun::result_until(std::optional<std::chrono::milliseconds> timeout) {
   if (is_forked_child()) return forked_status();
   const CancellationOff whole;
   std::unique_lock lock(mutex_);

@@ -15,20 +15,26 @@ namespace millrace::pl {
 
 class KernelRun {
  public:
-  // Starts the kernel and returns. Fails when no thread can be started.
+  // Starts the kernel and returns. If the kernel fails, its reason is logged when it ends, and
+  // printed by default: the APIs report that a run failed, but not why. Fails when no thread can be
+  // started.
   static Result<std::shared_ptr<KernelRun>> start(KernelCall call);
   // Blocks until the kernel has ended, since it cannot be stopped.
   ~KernelRun();
   KernelRun(const KernelRun&) = delete;
   KernelRun& operator=(const KernelRun&) = delete;
 
-  // Blocks until the kernel has ended, or the timeout has passed. Returns the result of the kernel;
-  // nullopt on timeout. Without a timeout there is no limit.
-  std::optional<Status> wait(std::optional<std::chrono::milliseconds> timeout);
+  // Blocks until the kernel has ended, or the timeout has passed; a timeout of 0 or less means no
+  // limit. Returns the result of the kernel; nullopt on timeout.
+  std::optional<Status> wait(std::chrono::milliseconds timeout);
+
+  // Returns the result of the kernel, nullopt while it runs. Does not block.
+  std::optional<Status> result();
 
  private:
   explicit KernelRun(KernelCall call) : call_(std::move(call)) {}
   void run();
+  std::optional<Status> result_until(std::optional<std::chrono::milliseconds> timeout);
 
   const KernelCall call_;
   std::mutex mutex_;

@@ -10,7 +10,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "base/log.h"
 #include "base/value_or_throw.h"
 #include "pl/kernel_library.h"
 #include "pl/kernel_run.h"
@@ -61,9 +60,7 @@ ArgumentInfo describe(const millrace_pl_argument_info& argument, size_t index) {
 
 PLKernel::PLKernel(PLKernelImplType type, const std::string& name, std::string& json,
                    std::shared_ptr<Device>)  // NOLINT(performance-unnecessary-value-param): the API
-    : impl_(std::make_shared<PLKernelImplBase>(find(type, name, json))) {
-  millrace::print_errors_by_default();  // wait() says that a run failed, and not why
-}
+    : impl_(std::make_shared<PLKernelImplBase>(find(type, name, json))) {}
 
 PLKernel::PLKernel(std::shared_ptr<PLKernelImplBase> impl) : impl_(std::move(impl)) {
   if (impl_ == nullptr) throw std::invalid_argument("PLKernel: the handle is null");
@@ -77,13 +74,10 @@ void PLKernel::start(const std::vector<uint64_t>& arguments) {
 
 int PLKernel::wait(unsigned timeout_ms) {
   if (impl_->run == nullptr) return kNotStarted;
-  std::optional<std::chrono::milliseconds> timeout;
-  if (timeout_ms > 0) timeout = std::chrono::milliseconds(timeout_ms);
-  const std::optional<millrace::Status> ended = impl_->run->wait(timeout);
+  const std::optional<millrace::Status> ended =
+      impl_->run->wait(std::chrono::milliseconds(timeout_ms));
   if (!ended) return kNotEnded;
-  if (ended->ok()) return kSucceeded;
-  log(millrace::LogLevel::kError, "vartx", ended->message());
-  return kFailed;
+  return ended->ok() ? kSucceeded : kFailed;
 }
 
 void PLKernel::write_config(const std::type_info&, const void*) {

@@ -8,7 +8,6 @@
 #include <stdexcept>
 #include <vector>
 
-#include "base/log.h"
 #include "base/value_or_throw.h"
 #include "pl/kernel_library.h"
 #include "pl/kernel_run.h"
@@ -38,10 +37,7 @@ class run_impl {
 
 namespace {
 
-constexpr std::chrono::milliseconds kPoll{0};
-
 std::shared_ptr<kernel_impl> find(const std::string& name) {
-  millrace::print_errors_by_default();  // the state of a run tells that it failed, but not why
   return std::make_shared<kernel_impl>(
       *value_or_throw(millrace::pl::find_kernel(name), "xrt::kernel"));
 }
@@ -114,17 +110,14 @@ void run::start() {
 ert_cmd_state run::wait(const std::chrono::milliseconds& timeout) const {
   const run_impl& impl = check(impl_, "xrt::run");
   if (impl.started == nullptr) return ERT_CMD_STATE_NEW;
-  const auto limit = timeout.count() > 0 ? std::optional(timeout) : std::nullopt;
-  const std::optional<millrace::Status> ended = impl.started->wait(limit);
-  if (!ended) return ERT_CMD_STATE_TIMEOUT;
-  if (!ended->ok()) log(millrace::LogLevel::kError, "xrt", ended->message());
-  return state_of(*ended);
+  const std::optional<millrace::Status> ended = impl.started->wait(timeout);
+  return ended ? state_of(*ended) : ERT_CMD_STATE_TIMEOUT;
 }
 
 ert_cmd_state run::state() const {
   const run_impl& impl = check(impl_, "xrt::run");
   if (impl.started == nullptr) return ERT_CMD_STATE_NEW;
-  const std::optional<millrace::Status> ended = impl.started->wait(kPoll);
+  const std::optional<millrace::Status> ended = impl.started->result();
   return ended ? state_of(*ended) : ERT_CMD_STATE_RUNNING;
 }
 
