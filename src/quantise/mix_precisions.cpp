@@ -32,7 +32,7 @@ using graph::Node;
 // samples are evenly spaced over those given. A model of more layers than this number of groups has
 // several consecutive layers in a group.
 constexpr size_t kRankingSamples = 4;
-constexpr size_t kMeasuredParts = 128;
+constexpr size_t kMeasuredGroups = 128;
 
 bool is_layer(const Graph& graph, const Node& node) {
   const graph::Value& result = graph.values[node.outputs[0]];
@@ -40,9 +40,10 @@ bool is_layer(const Graph& graph, const Node& node) {
          !lowering::only_moves(node.op);
 }
 
-// Returns part `index` of `count` consecutive parts, whose sizes differ by at most one.
+// Returns group `index` of `count` groups of consecutive elements, whose sizes differ by at most
+// one.
 template <class T>
-std::span<const T> part_of(std::span<const T> all, size_t index, size_t count) {
+std::span<const T> group_of(std::span<const T> all, size_t index, size_t count) {
   const size_t first = index * all.size() / count, end = (index + 1) * all.size() / count;
   return all.subspan(first, end - first);
 }
@@ -60,14 +61,14 @@ class Mixer {
     MILLRACE_ASSIGN_OR_RETURN(exact_, run_outputs(model_, samples_));
     MILLRACE_ASSIGN_OR_RETURN(const double error, measure({}));
     MILLRACE_RETURN_IF_ERROR(check_bf16());
-    if (!(error <= options_.accuracy_target)) MILLRACE_RETURN_IF_ERROR(keep_layers(error));
+    if (!(error <= options_.max_error)) MILLRACE_RETURN_IF_ERROR(keep_layers(error));
     MILLRACE_RETURN_IF_ERROR(measure_values());
     return std::move(result_);
   }
 
  private:
-  void begin(std::string_view part) const {
-    if (options_.on_step) options_.on_step(part);
+  void begin(std::string_view phase) const {
+    if (options_.on_phase) options_.on_phase(phase);
   }
 
   // Calibrates the inputs only, which refuses samples with a NaN or an infinity.
@@ -100,7 +101,7 @@ class Mixer {
     LayerAccount layer;
     layer.name = model_.graph.nodes[node].name;
     layer.operator_name = graph::name_of(model_.graph.nodes[node].op);
-    layer.own_snr_db = std::numeric_limits<double>::quiet_NaN();
+    layer.snr_db = std::numeric_limits<double>::quiet_NaN();
     result_.layers.push_back(std::move(layer));
     nodes_.push_back(node);
   }
@@ -128,13 +129,13 @@ class Mixer {
     result_.ms_without_kept = run_.total_ms;
     MILLRACE_RETURN_IF_ERROR(measure_layers());
     begin("searching for the layers that need FP32");
-    MILLRACE_ASSIGN_OR_RETURN(const KeptLayers kept,
-                              keep_worst(ranked_layers(), options_.accuracy_target,
-                                         [&](std::span<const uint32_t> layers) {
-                                           return layers.empty() ? Result<double>(error_of_none)
-                                                                 : measure(layers);
-                                         }));
-    for (const uint32_t layer : kept.layers) result_.layers[layer].kept = graph::Precision::kFp32;
+    MILLRACE_ASSIGN_OR_RETURN(
+        const KeptLayers kept,
+        keep_worst(ranked_layers(), options_.max_error, [&](std::span<const uint32_t> layers) {
+          return layers.empty() ? Result<double>(error_of_none) : measure(layers);
+        }));
+    for (const uint32_t layer : kept.layers)
+      result_.layers[layer].kept_in = graph::Precision::kFp32;
     result_.target_holds = kept.target_holds;
     return measure(kept.layers).status();  // the last choice measured may be another one
   }
@@ -150,10 +151,10 @@ class Mixer {
       samples.push_back(samples_[i * samples_.size() / count]);
       exact.push_back(exact_.values[i * samples_.size() / count]);
     }
-    const size_t parts = std::min(kMeasuredParts, all.size());
-    for (size_t i = 0; i < parts; ++i)
+    const size_t groups = std::min(kMeasuredGroups, all.size());
+    for (size_t i = 0; i < groups; ++i)
       MILLRACE_RETURN_IF_ERROR(
-          measure_alone(part_of(std::span<const uint32_t>(all), i, parts), samples, exact));
+          measure_alone(group_of(std::span<const uint32_t>(all), i, groups), samples, exact));
     return {};
   }
 
@@ -166,16 +167,16 @@ class Mixer {
                               lowering::assemble(graph_with(layers, false), lowering, model_.name));
     MILLRACE_ASSIGN_OR_RETURN(const OutputRun run, run_outputs(model, samples));
     const double snr_db = compare_outputs(exact, run.values, false).snr_db;
-    for (const uint32_t layer : layers) result_.layers[layer].own_snr_db = snr_db;
+    for (const uint32_t layer : layers) result_.layers[layer].snr_db = snr_db;
     return {};
   }
 
-  // Returns the layers in ascending order of their own SNR; NaN counts as the lowest.
+  // Returns the layers in ascending order of their SNR; NaN counts as the lowest.
   std::vector<uint32_t> ranked_layers() const {
     std::vector<uint32_t> ranked(nodes_.size());
     std::iota(ranked.begin(), ranked.end(), 0U);
     std::ranges::stable_sort(ranked, {}, [&](uint32_t layer) {
-      const double snr_db = result_.layers[layer].own_snr_db;
+      const double snr_db = result_.layers[layer].snr_db;
       return std::isnan(snr_db) ? -std::numeric_limits<double>::infinity() : snr_db;
     });
     return ranked;

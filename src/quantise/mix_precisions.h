@@ -17,18 +17,17 @@
 namespace millrace::quantise {
 
 struct MixOptions {
-  // The greatest OutputAgreement::error() that is accepted on the samples.
-  double accuracy_target = 0;
+  double max_error = 0;  // the accuracy target: greatest OutputAgreement::error() on the samples
   // Compiles a graph to a BF16 model. The graph's nodes that compute in FP32 are marked.
   std::function<Result<graph::CompiledModel>(graph::Graph graph)> finish;
-  // Called with the name of each step of the work when it begins, for progress; may be empty.
-  std::function<void(std::string_view part)> on_step = {};
+  // Called with the name of each phase of the work when it begins, for progress; may be empty.
+  std::function<void(std::string_view phase)> on_phase = {};
 };
 
 // The layers are the nodes of NPU partitions with a FLOAT32 result, except those that only move
 // elements. If the model meets the target with all layers in BF16, none is measured by itself and
-// LayerAccount::own_snr_db is NaN. Otherwise it is the SNR of the outputs when this layer alone
-// computes in BF16; in a model of more than 128 layers, neighbours are measured together.
+// LayerAccount::snr_db is NaN. In a model of more than 128 layers, consecutive ones are measured
+// together.
 //
 // Requirement: `model` is static, of precision FP32 and of one frame, and options.finish is set.
 //

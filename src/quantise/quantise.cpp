@@ -1,5 +1,5 @@
-// Class Quantiser holds the state of one call of quantise(): each step of the method that the
-// header lists is one of its functions, in this order.
+// Class Quantiser holds the state of one call of quantise(): each phase that the header lists
+// is one of its functions, in this order.
 #include "quantise/quantise.h"
 
 #include <fmt/format.h>
@@ -56,12 +56,12 @@ class Quantiser {
   }
 
  private:
-  void begin(std::string_view part) const {
-    if (options_.on_step) options_.on_step(part);
+  void begin(std::string_view phase) const {
+    if (options_.on_phase) options_.on_phase(phase);
   }
 
   Result<Selection> select(const std::vector<bool>& kept) const {
-    return select_nodes(model_.graph, {options_.keep, kept, options_.quantise_outputs});
+    return select_nodes(model_.graph, {options_.float_names, kept, options_.quantise_outputs});
   }
 
   // Fills calibration_. If channels are equalised, this changes the graph and its constants, so
@@ -113,7 +113,7 @@ class Quantiser {
     layer.name =
         probe.node ? model_.graph.nodes[*probe.node].name : model_.graph.values[value].name;
     layer.operator_name = probe.node ? graph::name_of(model_.graph.nodes[*probe.node].op) : "Input";
-    layer.own_snr_db = difference.snr_db();
+    layer.snr_db = difference.snr_db();
     if (forms[value]) {
       layer.range = range_of(*forms[value]);
       layer.scale = forms[value]->quantisation.scales[0];
@@ -125,12 +125,12 @@ class Quantiser {
     nodes_.push_back(probe.node);
   }
 
-  // Returns the layers that are nodes, in ascending order of their own SNR.
+  // Returns the layers that are nodes, in ascending order of their SNR.
   std::vector<uint32_t> ranked_layers() const {
     std::vector<uint32_t> ranked;
     for (uint32_t i = 0; i < nodes_.size(); ++i)
       if (nodes_[i]) ranked.push_back(i);
-    std::ranges::stable_sort(ranked, {}, [&](uint32_t i) { return result_.layers[i].own_snr_db; });
+    std::ranges::stable_sort(ranked, {}, [&](uint32_t i) { return result_.layers[i].snr_db; });
     return ranked;
   }
 
@@ -166,22 +166,22 @@ class Quantiser {
     begin("measuring the outputs");
     MILLRACE_ASSIGN_OR_RETURN(exact_, run_outputs(model_, samples_));
     MILLRACE_ASSIGN_OR_RETURN(const double error, measure({}, {}));
-    if (!options_.accuracy_target || error <= *options_.accuracy_target) return {};
+    if (!options_.max_error || error <= *options_.max_error) return {};
     result_.ms_without_kept = run_.total_ms;
     begin("searching for the layers that need floating point");
-    MILLRACE_ASSIGN_OR_RETURN(const KeptLayers kept,
-                              keep_worst(ranked_layers(), *options_.accuracy_target,
-                                         [&](std::span<const uint32_t> layers) {
-                                           return layers.empty() ? Result<double>(error)
-                                                                 : measure(layers, layers);
-                                         }));
+    MILLRACE_ASSIGN_OR_RETURN(
+        const KeptLayers kept,
+        keep_worst(ranked_layers(), *options_.max_error, [&](std::span<const uint32_t> layers) {
+          return layers.empty() ? Result<double>(error) : measure(layers, layers);
+        }));
     result_.target_holds = kept.target_holds;
     std::vector<uint32_t> fp32 = kept.layers;
     if (kept.target_holds) {
       MILLRACE_ASSIGN_OR_RETURN(fp32, layers_for_fp32(kept.layers));
     }
-    for (const uint32_t layer : kept.layers) result_.layers[layer].kept = graph::Precision::kBf16;
-    for (const uint32_t layer : fp32) result_.layers[layer].kept = graph::Precision::kFp32;
+    for (const uint32_t layer : kept.layers)
+      result_.layers[layer].kept_in = graph::Precision::kBf16;
+    for (const uint32_t layer : fp32) result_.layers[layer].kept_in = graph::Precision::kFp32;
     return measure(kept.layers, fp32).status();  // the last choice measured may be another one
   }
 
@@ -192,7 +192,7 @@ class Quantiser {
     if (!run_.in_bf16) return kept;
     MILLRACE_ASSIGN_OR_RETURN(
         KeptLayers fp32,
-        keep_worst(kept, *options_.accuracy_target, [&](std::span<const uint32_t> layers) {
+        keep_worst(kept, *options_.max_error, [&](std::span<const uint32_t> layers) {
           return layers.empty() ? Result<double>(error) : measure(kept, layers);
         }));
     return std::move(fp32.layers);
@@ -226,9 +226,7 @@ void add_comparison(LayerAccount& layer, const OutputRun& before, const OutputRu
                     const std::optional<Difference>& difference) {
   layer.ms_before = time_in(before, layer.name);
   layer.ms_after = time_in(after, layer.name);
-  if (!difference) return;
-  layer.snr_db = difference->snr_db();
-  layer.cosine = difference->cosine();
+  if (difference) layer.cosine = difference->cosine();
 }
 
 Result<QuantisedModel> quantise(const CompiledModel& model, std::span<const Sample> samples,

@@ -18,7 +18,7 @@ using ::testing::IsEmpty;
 
 MixOptions options(double target) {
   MixOptions options;
-  options.accuracy_target = target;
+  options.max_error = target;
   options.finish = [](graph::Graph graph) {
     lowering::LoweringOptions lowering;
     lowering.precision = Precision::kBf16;
@@ -31,7 +31,7 @@ MixOptions options(double target) {
 std::vector<std::string> kept_layers(const QuantisedModel& made) {
   std::vector<std::string> kept;
   for (const LayerAccount& layer : made.layers)
-    if (layer.kept == Precision::kFp32) kept.push_back(layer.name);
+    if (layer.kept_in == Precision::kFp32) kept.push_back(layer.name);
   return kept;
 }
 
@@ -60,7 +60,7 @@ TEST_F(MixPrecisions, AModelThatLosesLittleIsAllBf16) {
   EXPECT_FALSE(made->ms_without_kept.has_value());
   EXPECT_GT(made->outputs.error(), 0) << "it was measured in BF16";
   ASSERT_EQ(made->layers.size(), 3U);
-  EXPECT_TRUE(std::isnan(made->layers[0].own_snr_db)) << "there was nothing to search for";
+  EXPECT_TRUE(std::isnan(made->layers[0].snr_db)) << "there was nothing to search for";
   EXPECT_GT(made->layers[2].cosine.value_or(0), 0.999);
 }
 
@@ -78,7 +78,7 @@ TEST_F(MixPrecisions, TheLayersThatLoseMostStayFp32UntilTheTargetHolds) {
   EXPECT_THAT(fp32_nodes(*made), ElementsAre("left", "right", "difference"));
   EXPECT_TRUE(made->ms_without_kept.has_value());
   for (const LayerAccount& layer : made->layers)
-    EXPECT_EQ(layer.own_snr_db < 20, layer.name != "last") << layer.name << layer.own_snr_db;
+    EXPECT_EQ(layer.snr_db < 20, layer.name != "last") << layer.name << layer.snr_db;
 }
 
 TEST_F(MixPrecisions, AnyTargetHoldsSinceAllLayersMayStayFp32) {

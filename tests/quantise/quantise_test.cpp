@@ -37,7 +37,7 @@ TEST(Quantise, ComputesNearlyTheSameOnIntegers) {
   // The input and three convolutions.
   ASSERT_EQ(made->layers.size(), 4U);
   EXPECT_EQ(made->layers[0].operator_name, "Input");
-  for (const LayerAccount& layer : made->layers) EXPECT_GT(layer.own_snr_db, 25) << layer.name;
+  for (const LayerAccount& layer : made->layers) EXPECT_GT(layer.snr_db, 25) << layer.name;
   const auto& values = made->model.graph.values;
   EXPECT_TRUE(std::ranges::any_of(values, [](const graph::Value& value) {
     return value.constant && value.type == tensor::DataType::kInt8;
@@ -96,7 +96,7 @@ TEST(Quantise, KeepsNamedNodesInFloatingPoint) {
   const auto model = finish(small_graph());
   ASSERT_TRUE(model.ok());
   QuantiseOptions chosen = options();
-  chosen.keep = {"second"};
+  chosen.float_names = {"second"};
   const auto made = quantise(*model, random_samples(4), chosen);
   ASSERT_TRUE(made.ok()) << made.status().message();
   for (const LayerAccount& layer : made->layers) EXPECT_NE(layer.name, "second");
@@ -107,7 +107,7 @@ TEST(Quantise, NamesThatMatchNothingAreRefused) {
   const auto model = finish(small_graph());
   ASSERT_TRUE(model.ok());
   QuantiseOptions chosen = options();
-  chosen.keep = {"thrid"};
+  chosen.float_names = {"thrid"};
   const auto made = quantise(*model, random_samples(4), chosen);
   EXPECT_EQ(made.status().code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(made.status().message()), HasSubstr("thrid"));
@@ -117,7 +117,7 @@ TEST(Quantise, NothingToQuantiseIsAnError) {
   const auto model = finish(small_graph());
   ASSERT_TRUE(model.ok());
   QuantiseOptions chosen = options();
-  chosen.keep = {"Conv"};
+  chosen.float_names = {"Conv"};
   EXPECT_EQ(quantise(*model, random_samples(4), chosen).status().code(),
             StatusCode::kInvalidArgument);
 }
@@ -129,13 +129,13 @@ TEST(Quantise, ATightTargetKeepsLayers) {
   const auto without = quantise(*model, samples, options());
   ASSERT_TRUE(without.ok());
   QuantiseOptions chosen = options();
-  chosen.accuracy_target = without->outputs.error() / 2;
+  chosen.max_error = without->outputs.error() / 2;
   const auto made = quantise(*model, samples, chosen);
   ASSERT_TRUE(made.ok()) << made.status().message();
   EXPECT_TRUE(made->target_holds);
-  EXPECT_LE(made->outputs.error(), *chosen.accuracy_target);
+  EXPECT_LE(made->outputs.error(), *chosen.max_error);
   EXPECT_TRUE(std::ranges::any_of(
-      made->layers, [](const LayerAccount& layer) { return layer.kept.has_value(); }));
+      made->layers, [](const LayerAccount& layer) { return layer.kept_in.has_value(); }));
   EXPECT_TRUE(made->ms_without_kept.has_value());
 }
 
@@ -143,7 +143,7 @@ TEST(Quantise, ATightTargetKeepsLayers) {
 std::vector<std::string> kept_in(graph::Graph graph, double target) {
   const auto model = finish(std::move(graph));
   QuantiseOptions chosen = options();
-  chosen.accuracy_target = target;
+  chosen.max_error = target;
   const auto made = quantise(*model, random_samples(4), chosen);
   EXPECT_TRUE(made.ok()) << made.status().message();
   if (!made.ok()) return {};
@@ -151,7 +151,7 @@ std::vector<std::string> kept_in(graph::Graph graph, double target) {
   EXPECT_LE(made->outputs.error(), target);
   std::vector<std::string> kept;
   for (const LayerAccount& layer : made->layers)
-    kept.emplace_back(layer.kept ? graph::name_of(*layer.kept) : "");
+    kept.emplace_back(layer.kept_in ? graph::name_of(*layer.kept_in) : "");
   return kept;
 }
 

@@ -29,13 +29,13 @@ Result<QuantiseOptions> int8_options(const CalibrationFlags& flags) {
   const auto method = quantise::parse_range_method(flags.method);
   if (!method) return invalid_argument("--calibrate-method: there is no method " + flags.method);
   options.method = *method;
-  options.keep.insert(flags.keep.begin(), flags.keep.end());
+  options.float_names.insert(flags.keep.begin(), flags.keep.end());
   options.quantise_outputs = flags.quantise_outputs;
   options.power_of_two_scales = flags.power_of_two_scales;
   options.equalise = !flags.no_equalisation;
   options.correct_bias = !flags.no_bias_correction;
   if (flags.accuracy_target.empty()) return options;
-  MILLRACE_ASSIGN_OR_RETURN(options.accuracy_target, parse_share(flags.accuracy_target));
+  MILLRACE_ASSIGN_OR_RETURN(options.max_error, parse_share(flags.accuracy_target));
   return options;
 }
 
@@ -47,7 +47,7 @@ Result<MixOptions> mix_options(const CalibrationFlags& flags) {
         "--no-bias-correction are for --precision int8: auto quantises nothing");
   MixOptions options;
   MILLRACE_ASSIGN_OR_RETURN(
-      options.accuracy_target,
+      options.max_error,
       parse_share(flags.accuracy_target.empty() ? kUsualTarget : flags.accuracy_target));
   return options;
 }
@@ -62,14 +62,14 @@ Result<Options> options_from(const CompileFlags& flags, const CalibrationFlags& 
                     flags.precision));
   if (flags.precision == kInt8) {
     MILLRACE_ASSIGN_OR_RETURN(QuantiseOptions options, int8_options(calibration));
-    options.keep.insert(flags.full_precision.begin(), flags.full_precision.end());
+    options.float_names.insert(flags.full_precision.begin(), flags.full_precision.end());
     return Options(std::move(options));
   }
   MILLRACE_ASSIGN_OR_RETURN(MixOptions options, mix_options(calibration));
   return Options(std::move(options));
 }
 
-// Nodes named by --keep stay in floating point for --precision int8, and in FP32 for auto.
+// For --precision auto, nodes named by --keep compute in FP32.
 Result<lowering::LoweringOptions> lowering_from(const CompileFlags& flags,
                                                 const CalibrationFlags& calibration) {
   MILLRACE_ASSIGN_OR_RETURN(lowering::LoweringOptions lowering, lowering_options(flags));
@@ -118,7 +118,7 @@ Result<CalibratedModel> compile_calibrated(const std::string& path, const Compil
   };
   Result<quantise::QuantisedModel> made = std::visit(
       [&](auto& chosen) {
-        chosen.on_step = [&](std::string_view part) { progress.update(part); };
+        chosen.on_phase = [&](std::string_view phase) { progress.update(phase); };
         chosen.finish = finish;
         return choose(exact, data.samples, chosen);
       },

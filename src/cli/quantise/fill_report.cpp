@@ -33,13 +33,13 @@ LayerRow row_of(const quantise::LayerAccount& layer, const std::string& precisio
   LayerRow row;
   row.name = layer.name;
   row.operator_name = layer.operator_name;
-  row.snr_db = layer.own_snr_db;
+  row.snr_db = layer.snr_db;
   row.cosine = layer.cosine.value_or(std::numeric_limits<double>::quiet_NaN());
   row.low = layer.range.low;
   row.high = layer.range.high;
-  row.is_kept = layer.kept.has_value();
+  row.is_kept = layer.kept_in.has_value();
   row.scale = row.is_kept ? 0 : layer.scale;
-  row.precision = row.is_kept ? graph::name_of(*layer.kept) : precision;
+  row.precision = row.is_kept ? graph::name_of(*layer.kept_in) : precision;
   row.ms_before = layer.ms_before;
   row.ms_after = layer.ms_after;
   row.values = bars_of(layer.values);

@@ -53,8 +53,10 @@ std::string losses(const QuantisationReport& report) {
   if (report.layers.empty()) return {};
   return fmt::format(
       "<h2>Signal-to-noise ratio of each layer</h2>\n"
-      "<p class=\"note\">In the order of the model, up to 80 dB; below {:g} dB red, below {:g} dB "
-      "yellow.</p>\n{}\n",
+      "<p class=\"note\">{} In the order of the model, up to 80 dB; below {:g} dB red, below {:g} "
+      "dB yellow.</p>\n{}\n",
+      report.method.empty() ? "Of the outputs, if this layer alone computes in BF16."
+                            : "Of the layer's result, if its operands are exact.",
       kBadSnrDb, 2 * kBadSnrDb, snr_chart(report.layers));
 }
 
@@ -103,7 +105,7 @@ std::string table(const std::vector<LayerRow>& layers) {
       "<h2>All layers</h2>\n<p class=\"note\">The layer that lost most is at the bottom.</p>\n"
       "<div class=\"table\"><table>\n<thead><tr><th class=\"name\">layer</th>"
       "<th class=\"name\">operator</th><th class=\"name\">computes in</th><th>SNR dB</th>"
-      "<th>cosine</th><th>low</th><th>high</th><th>step</th><th>ms before</th><th>ms after</th>"
+      "<th>cosine</th><th>low</th><th>high</th><th>scale</th><th>ms before</th><th>ms after</th>"
       "</tr></thead>\n<tbody>\n{}</tbody>\n</table></div>\n",
       rows);
 }

@@ -22,8 +22,8 @@ struct Histogram {
 struct LayerRow {
   std::string name;           // name of the node
   std::string operator_name;  // "Conv"
-  // SNR in dB of this layer's quantisation alone, with exact operands: infinite if nothing is lost,
-  // NaN if it could not be measured.
+  // SNR in dB if this layer alone has the lower precision (quantise::LayerAccount): infinite if
+  // nothing is lost, NaN if it could not be measured.
   double snr_db = 0;
   // Cosine similarity of its result in the quantised and in the original program, with the loss of
   // the layers before it. NaN if a program does not expose the result.

@@ -58,7 +58,7 @@ std::string quantisation_text(const QuantisationReport& report, size_t worst) {
   text += fmt::format("  the {} of {} layers that lost most, the worst at the bottom:\n", shown,
                       layers.size());
   text += fmt::format("  {:>7}  {:<9}  {:<23}  {:<11}  {:<9}  layer\n", "SNR dB", "cosine", "range",
-                      "step", "in");
+                      "scale", "in");
   for (size_t i = layers.size() - shown; i < layers.size(); ++i) text += line_of(layers[i]);
   return text;
 }

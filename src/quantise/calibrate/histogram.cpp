@@ -6,7 +6,8 @@
 namespace millrace::quantise {
 namespace {
 
-// The least limit other than zero: the number of bins per unit is then a finite FLOAT32.
+// The least limit other than zero. It bounds kZeroBin / limit, by which add() finds bins, to 2^111:
+// a FLOAT32, which must be less than 2^128, even if all elements are denormal numbers.
 constexpr double kLeastLimit = 0x1p-100;
 
 }  // namespace

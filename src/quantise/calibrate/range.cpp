@@ -40,11 +40,11 @@ Range by_percentile(const Histogram& histogram, const Range& all) {
 constexpr int kLevels = 255;  // intervals between the 256 integers of eight bits
 
 // Returns the sum of the squared errors of quantisation to this range. An element within the range
-// has the expected rounding error step^2 / 12; one outside has the square of its distance to the
+// has the expected rounding error scale^2 / 12; one outside has the square of its distance to the
 // range. The bin that holds zero is skipped: zero is exact, and after a ReLU it is frequent.
 double square_error(const Histogram& histogram, const Range& range) {
-  const double step = (double{range.high} - double{range.low}) / kLevels;
-  const double rounding = step * step / 12;
+  const double scale = (double{range.high} - double{range.low}) / kLevels;
+  const double rounding = scale * scale / 12;
   const auto counts = histogram.counts();
   double error = 0;
   for (size_t bin = 0; bin < counts.size(); ++bin) {
@@ -58,12 +58,12 @@ double square_error(const Histogram& histogram, const Range& range) {
 
 // Tries limits from the greatest magnitude seen down to 2 % of it.
 Range by_square_error(const Histogram& histogram, const Range& all) {
-  constexpr int kSteps = 50;  // of 2 % of the greatest magnitude each
+  constexpr int kLimits = 50;
   Range best = all;
   double least = square_error(histogram, all);
   const float magnitude = std::max(-all.low, all.high);
-  for (int step = 1; step < kSteps; ++step) {
-    const double limit = double{magnitude} * (kSteps - step) / kSteps;
+  for (int i = 1; i < kLimits; ++i) {
+    const double limit = double{magnitude} * (kLimits - i) / kLimits;
     const Range range = clipped(all, -limit, limit);
     const double error = square_error(histogram, range);
     if (error >= least) continue;

@@ -104,7 +104,7 @@ Graph insert_requantise(const Graph& graph, const Quantised& quantised) {
 
 Node with_quantised_weights(Graph& graph, const Node& node, const Quantised& quantised) {
   Node changed = node;
-  if (!is_weighted(node)) return changed;
+  if (!is_conv_or_matmul(node)) return changed;
   const ValueId operand = node.inputs[0];
   const bool is_known = operand < quantised.calibration.size() && quantised.calibration[operand];
   quantise_weights(graph, changed, *quantised.forms[operand],

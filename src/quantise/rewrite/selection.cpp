@@ -2,9 +2,6 @@
 // Selector at its neighbours.
 #include "quantise/rewrite/selection.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -121,9 +118,9 @@ class Selector {
   }
 
  private:
-  bool is_kept(size_t index) const {
-    return (!options_.kept.empty() && options_.kept[index]) ||
-           !lowering::matching_names(graph_.nodes[index], options_.keep).empty();
+  bool stays_float(size_t index) const {
+    return (!options_.float_nodes.empty() && options_.float_nodes[index]) ||
+           !lowering::matching_names(graph_.nodes[index], options_.float_names).empty();
   }
 
   // Selects all nodes that can be quantised and are not after the last Conv or MatMul. The nodes
@@ -136,13 +133,13 @@ class Selector {
       for (const ValueId id : graph_.outputs) needed[id] = true;
     for (size_t i = graph_.nodes.size(); i-- > 0;) {
       const Node& node = graph_.nodes[i];
-      const bool in_body = is_weighted(node) || std::ranges::any_of(node.outputs, [&](ValueId id) {
-                             return needed[id];
-                           });
+      const bool in_body =
+          is_conv_or_matmul(node) ||
+          std::ranges::any_of(node.outputs, [&](ValueId id) { return needed[id]; });
       if (!in_body) continue;
       for (const ValueId id : node.inputs)
         if (id != kNoValue) needed[id] = true;
-      selection_.nodes[i] = !is_kept(i) && can_be_quantised(graph_, node);
+      selection_.nodes[i] = !stays_float(i) && can_be_quantised(graph_, node);
     }
   }
 
@@ -152,7 +149,7 @@ class Selector {
     bool dropped = false;
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
       const Node& node = graph_.nodes[i];
-      if (!selection_.nodes[i] || is_weighted(node)) continue;
+      if (!selection_.nodes[i] || is_conv_or_matmul(node)) continue;
       const auto slots = activation_slots(graph_, node);
       const bool reads =
           std::ranges::all_of(slots, [&](size_t slot) { return is_available(node.inputs[slot]); });
@@ -168,18 +165,18 @@ class Selector {
     const ValueId y = node.outputs[0];
     if (selection_.values[y]) return true;
     return readers_[y].size() == 1 && selection_.nodes[readers_[y][0]] &&
-           is_cut_off_sum(graph_.nodes[readers_[y][0]]);
+           is_fused_clip(graph_.nodes[readers_[y][0]]);
   }
 
   // Whether the value is a graph input, a selected node makes it, or a selected Conv or MatMul
   // reads it, so that it is quantised anyway.
   bool is_available(ValueId id) const {
-    return !maker_[id] || selection_.nodes[*maker_[id]] || for_weighted_[id];
+    return !maker_[id] || selection_.nodes[*maker_[id]] || for_product_[id];
   }
 
   // Whether the node is a Relu or a Clip that alone reads the result of a selected Binary. Only the
   // result of the Relu or Clip is then quantised: integer kernels apply it by saturation.
-  bool is_cut_off_sum(const Node& node) const {
+  bool is_fused_clip(const Node& node) const {
     const auto* unary = std::get_if<graph::Unary>(&node.op);
     if (unary == nullptr || !lowering::bounds_of(unary->function)) return false;
     const ValueId x = node.inputs[0];
@@ -191,17 +188,17 @@ class Selector {
     return std::ranges::find(graph_.outputs, id) != graph_.outputs.end();
   }
 
-  // Sets selection_.values and for_weighted_ to the activations that selected nodes read.
+  // Sets selection_.values and for_product_ to the activations that selected nodes read.
   void mark_values() {
     selection_.values.assign(graph_.values.size(), false);
-    for_weighted_.assign(graph_.values.size(), false);
+    for_product_.assign(graph_.values.size(), false);
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
       const Node& node = graph_.nodes[i];
       if (!selection_.nodes[i]) continue;
       for (const size_t slot : activation_slots(graph_, node)) {
-        if (is_cut_off_sum(node)) continue;
+        if (is_fused_clip(node)) continue;
         selection_.values[node.inputs[slot]] = true;
-        if (is_weighted(node)) for_weighted_[node.inputs[slot]] = true;
+        if (is_conv_or_matmul(node)) for_product_[node.inputs[slot]] = true;
       }
     }
     if (!options_.quantise_outputs) return;
@@ -213,22 +210,9 @@ class Selector {
   const SelectionOptions& options_;
   std::vector<std::optional<size_t>> maker_;          // by value
   const std::vector<std::vector<uint32_t>> readers_;  // by value
-  std::vector<bool> for_weighted_;  // by value: a selected Conv or MatMul reads it
+  std::vector<bool> for_product_;  // by value: a selected Conv or MatMul reads it
   Selection selection_;
 };
-
-Status check_names(const Graph& graph, const lowering::CpuOperators& names) {
-  const lowering::CpuOperators matching = lowering::matching_operators(graph, names);
-  std::vector<std::string> missing;
-  std::ranges::set_difference(names, matching, std::back_inserter(missing));
-  if (missing.empty()) return {};
-  lowering::CpuOperators operators;
-  for (const Node& node : graph.nodes) operators.insert(graph::name_of(node.op));
-  return invalid_argument(
-      fmt::format("the model has no operator and no node {} to keep in floating point; after "
-                  "optimisation its operators are: {}",
-                  fmt::join(missing, ", "), fmt::join(operators, ", ")));
-}
 
 }  // namespace
 
@@ -236,7 +220,7 @@ bool Selection::empty() const noexcept {
   return std::ranges::find(nodes, true) == nodes.end();
 }
 
-bool is_weighted(const Node& node) noexcept {
+bool is_conv_or_matmul(const Node& node) noexcept {
   return std::holds_alternative<graph::Conv>(node.op) ||
          std::holds_alternative<graph::MatMul>(node.op);
 }
@@ -256,7 +240,8 @@ std::vector<size_t> activation_slots(const Graph& graph, const Node& node) {
 }
 
 Result<Selection> select_nodes(const Graph& graph, const SelectionOptions& options) {
-  MILLRACE_RETURN_IF_ERROR(check_names(graph, options.keep));
+  MILLRACE_RETURN_IF_ERROR(
+      lowering::check_names(graph, options.float_names, "to keep in floating point"));
   return Selector(graph, options).select();
 }
 

@@ -20,8 +20,8 @@
 namespace millrace::quantise {
 
 struct SelectionOptions {
-  lowering::CpuOperators keep = {};  // operators and nodes that stay floating point, by name
-  std::vector<bool> kept = {};       // the same, by index of the node; empty: none
+  lowering::OperatorNames float_names = {};  // operators and nodes that stay floating point
+  std::vector<bool> float_nodes = {};        // the same, by index of the node; empty: none
   // Whether to quantise the outputs as well: nodes after the last convolution or matrix product may
   // be selected, and the outputs that selected nodes make are stored as integers.
   bool quantise_outputs = false;
@@ -34,11 +34,11 @@ struct Selection {
   bool empty() const noexcept;  // whether no node is selected
 };
 
-// Requirement: graph::validate(graph) is OK. kInvalidArgument: `keep` has names that match no node.
+// Requirement: graph::validate(graph) is OK. kInvalidArgument: `float_names` has names that match
+// no node.
 Result<Selection> select_nodes(const graph::Graph& graph, const SelectionOptions& options);
 
-// Whether the node is a Conv or a MatMul.
-bool is_weighted(const graph::Node& node) noexcept;
+bool is_conv_or_matmul(const graph::Node& node) noexcept;
 // Returns the indices of the operands that are activations, and so are quantised by a calibrated
 // range: neither weights nor biases. Absent operands are left out.
 std::vector<size_t> activation_slots(const graph::Graph& graph, const graph::Node& node);

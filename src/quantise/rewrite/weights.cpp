@@ -18,10 +18,10 @@ using graph::ValueId;
 using tensor::DataType;
 
 constexpr size_t kWeight = 1, kBias = 2;
-constexpr float kMostSteps = 127;  // the greatest magnitude of a quantised weight
+constexpr float kMostWeight = 127;  // the greatest magnitude of a quantised weight
 // The greatest magnitude of a quantised bias: half of the range of the INT32 accumulator, so that
 // the sum of products has the other half.
-constexpr double kMostBiasSteps = 1 << 30;
+constexpr double kMostBias = 1 << 30;
 
 size_t size(int64_t dimension) {
   return static_cast<size_t>(dimension);
@@ -47,7 +47,7 @@ std::vector<double> take_bias(const Graph& graph, const Node& node, size_t chann
 }
 
 // Returns the scale of each output channel: its greatest weight becomes 127, unless a bias within
-// kMostBiasSteps needs a greater scale. A channel whose weights are all zero has the scale of the
+// kMostBias needs a greater scale. A channel whose weights are all zero has the scale of the
 // channel with the greatest weight.
 std::vector<float> scales_for(const std::vector<float>& weights, const std::vector<double>& bias,
                               const WeightLayout& layout, float operand_scale) {
@@ -57,12 +57,12 @@ std::vector<float> scales_for(const std::vector<float>& weights, const std::vect
     most = std::max(most, std::abs(weights[i]));
   }
   float common = *std::ranges::max_element(greatest);
-  if (common == 0) common = kMostSteps;
+  if (common == 0) common = kMostWeight;
   std::vector<float> scales;
   for (size_t channel = 0; channel < greatest.size(); ++channel) {
     const float most = greatest[channel] > 0 ? greatest[channel] : common;
-    const double for_bias = std::abs(bias[channel]) / kMostBiasSteps / double{operand_scale};
-    scales.push_back(static_cast<float>(std::clamp(std::max(double{most} / kMostSteps, for_bias),
+    const double for_bias = std::abs(bias[channel]) / kMostBias / double{operand_scale};
+    scales.push_back(static_cast<float>(std::clamp(std::max(double{most} / kMostWeight, for_bias),
                                                    double{std::numeric_limits<float>::min()},
                                                    double{std::numeric_limits<float>::max()})));
   }
@@ -73,8 +73,8 @@ std::vector<int8_t> rounded(const std::vector<float>& weights, const std::vector
                             const WeightLayout& layout) {
   std::vector<int8_t> integers(weights.size());
   for (size_t i = 0; i < weights.size(); ++i) {
-    const float steps = std::nearbyint(weights[i] / scales[layout.output_of(i)]);
-    integers[i] = static_cast<int8_t>(std::clamp(steps, -kMostSteps, kMostSteps));
+    const float integer = std::nearbyint(weights[i] / scales[layout.output_of(i)]);
+    integers[i] = static_cast<int8_t>(std::clamp(integer, -kMostWeight, kMostWeight));
   }
   return integers;
 }
@@ -109,8 +109,8 @@ ValueId add_bias(Graph& graph, std::string name, const std::vector<double>& bias
   for (size_t i = 0; i < bias.size(); ++i) {
     const double scale = double{weight_scales[i]} * double{operand_scale};
     scales.push_back(std::max(static_cast<float>(scale), std::numeric_limits<float>::min()));
-    const double steps = std::nearbyint(bias[i] / double{scales.back()});
-    integers.push_back(static_cast<int32_t>(std::clamp(steps, -kMostBiasSteps, kMostBiasSteps)));
+    const double integer = std::nearbyint(bias[i] / double{scales.back()});
+    integers.push_back(static_cast<int32_t>(std::clamp(integer, -kMostBias, kMostBias)));
   }
   std::vector<int32_t> zeros(scales.size());
   return add_constant(graph, std::move(name), DataType::kInt32,
