@@ -54,6 +54,8 @@ class Mixer {
       : model_(model), samples_(samples), options_(options) {}
 
   Result<QuantisedModel> run() {
+    MILLRACE_RETURN_IF_ERROR(
+        lowering::check_names(model_.graph, options_.fp32_names, "to compute in FP32"));
     MILLRACE_RETURN_IF_ERROR(check_samples());
     result_.warnings = sample_warnings(model_, samples_);
     add_layers();
@@ -93,8 +95,13 @@ class Mixer {
     for (const graph::Partition& partition : model_.partitions) {
       if (partition.kind != graph::PartitionKind::kNpu) continue;
       for (size_t i = partition.first; i < partition.first + partition.count; ++i)
-        if (is_layer(model_.graph, model_.graph.nodes[i])) add_layer(i);
+        if (is_layer(model_.graph, model_.graph.nodes[i]) && !is_fp32(model_.graph.nodes[i]))
+          add_layer(i);
     }
+  }
+
+  bool is_fp32(const Node& node) const {
+    return !lowering::matching_names(node, options_.fp32_names).empty();
   }
 
   void add_layer(size_t node) {
@@ -107,9 +114,10 @@ class Mixer {
   }
 
   // Returns the graph in which exactly these layers compute in FP32 (`are_exact`), or exactly the
-  // other layers do.
+  // other layers do, besides the nodes that always compute in FP32.
   Graph graph_with(std::span<const uint32_t> layers, bool are_exact) const {
-    std::vector<bool> exact(model_.graph.nodes.size());
+    std::vector<bool> exact;
+    for (const Node& node : model_.graph.nodes) exact.push_back(is_fp32(node));
     for (const size_t node : nodes_) exact[node] = !are_exact;
     for (const uint32_t layer : layers) exact[nodes_[layer]] = are_exact;
     return with_full_precision(model_.graph, exact);

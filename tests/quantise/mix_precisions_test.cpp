@@ -81,12 +81,32 @@ TEST_F(MixPrecisions, TheLayersThatLoseMostStayFp32UntilTheTargetHolds) {
     EXPECT_EQ(layer.snr_db < 20, layer.name != "last") << layer.name << layer.snr_db;
 }
 
+TEST_F(MixPrecisions, NamedNodesComputeInFp32AndAreNoLayers) {
+  const auto model = finish(cancelling_graph());
+  MixOptions chosen = options(0.01);
+  chosen.fp32_names = {"left"};
+  const auto made = mix_precisions(*model, random_samples(4), chosen);
+  ASSERT_TRUE(made.ok()) << made.status().message();
+  for (const LayerAccount& layer : made->layers) EXPECT_NE(layer.name, "left");
+  EXPECT_THAT(kept_layers(*made), ElementsAre("right", "difference"));
+  EXPECT_THAT(fp32_nodes(*made), ElementsAre("left", "right", "difference"));
+}
+
 TEST_F(MixPrecisions, AnyTargetHoldsSinceAllLayersMayStayFp32) {
   const auto model = finish(cancelling_graph());
   const auto made = mix_precisions(*model, random_samples(2), options(1e-12));
   ASSERT_TRUE(made.ok()) << made.status().message();
   EXPECT_TRUE(made->target_holds);
   EXPECT_EQ(kept_layers(*made).size(), 4U);
+}
+
+TEST(MixPrecisionsOfNames, NamesThatMatchNothingAreRefused) {
+  const auto model = finish(small_graph());
+  MixOptions chosen = options(0.01);
+  chosen.fp32_names = {"thrid"};
+  const Status status = mix_precisions(*model, random_samples(2), chosen).status();
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(status.message(), HasSubstr("'thrid' to compute in FP32"));
 }
 
 TEST(MixPrecisionsOfSamples, NoneAndWrongOnesAreRefused) {

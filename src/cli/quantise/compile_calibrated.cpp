@@ -66,6 +66,8 @@ Result<Options> options_from(const CompileFlags& flags, const CalibrationFlags& 
     return Options(std::move(options));
   }
   MILLRACE_ASSIGN_OR_RETURN(MixOptions options, mix_options(calibration));
+  for (const auto& names : {calibration.keep, flags.full_precision})
+    options.fp32_names.insert(names.begin(), names.end());
   return Options(std::move(options));
 }
 

@@ -12,8 +12,8 @@
 namespace millrace::cli {
 
 // Returns the report without pictures. Sizes are those of the weights. `exact` is the floating
-// point model; `precision` is the value of --precision, kInt8 or kAuto. The SNR of a layer is its
-// own, without the loss of the layers before it.
+// point model; `precision` is the value of --precision, kInt8 or kAuto. Nodes that the user
+// keeps in floating point by name are no layers, so the report does not list them.
 QuantisationReport fill_report(const quantise::QuantisedModel& made,
                                const graph::CompiledModel& exact, const std::string& precision,
                                const CalibrationFlags& flags, size_t samples);
