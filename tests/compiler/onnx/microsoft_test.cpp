@@ -77,6 +77,22 @@ TEST(MicrosoftImport, FusedConvAddsAndActivates) {
             std::string::npos);
 }
 
+// With --reference the convolution is the fallback operator Conv, as that of the standard is.
+TEST(MicrosoftImport, FusedConvIsComputedAsItIsWritten) {
+  const auto x = floats({1, 1, 2, 2}, {1, -2, 3, -4}), weight = floats({1, 1, 2, 2}, {2, 1, 0, -1});
+  const auto bias = floats({1}, {1}), z = floats({1, 1, 1, 1}, {5});
+  const Attributes attributes = {
+      {"activation", "Relu"}, {"auto_pad", "SAME_UPPER"}, {"strides", Dims{2, 2}}};
+  const Model model = model_of("FusedConv", {x, weight, bias, z}, attributes, 0);
+  const auto network = read_network(Model(model).input("unused", {1}).output("y").bytes(), {});
+  ASSERT_TRUE(network.ok()) << network.status().to_string();
+  const auto stage = lowering::lower_whole(*network, false, /*as_written=*/true);
+  ASSERT_TRUE(stage.ok()) << stage.status().to_string();
+  const auto results = lowering::interpret(stage->graph);
+  ASSERT_TRUE(results.ok()) << results.status().to_string();
+  EXPECT_THAT((*results)[0], ElementsAre(10));
+}
+
 TEST(MicrosoftImport, FusedMatMulTransposesAndScales) {
   const auto a = floats({2, 1, 2}, {1, 2, 3, 4}), b = floats({1, 2, 2}, {1, 2, 3, 4});
   EXPECT_THAT(compute("FusedMatMul", {a, b}, {{"transBatchA", 1}, {"alpha", .5}}),
