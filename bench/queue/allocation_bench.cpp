@@ -87,21 +87,15 @@ void yield_until(Ready&& ready) {
 
 // Queues the largest possible number of callbacks at the same time, since each queued callback
 // needs memory, which is kept for reuse: one callback is blocked, and those of a whole round wait
-// after it. Does so twice, with another callback in between.
+// after it.
 void warm_up_callbacks(Callbacks& callbacks, const Round& round) {
-  uint64_t submitted = callbacks.ended();
-  for (int i = 0; i < 2; ++i) {
-    callbacks.hold(true);
-    round(1);
-    yield_until([&] { return callbacks.begun() == submitted + 1; });
-    round(kInFlight);
-    callbacks.hold(false);
-    submitted += 1 + kInFlight;
-    yield_until([&] { return callbacks.ended() == submitted; });
-    round(1);
-    submitted += 1;
-    yield_until([&] { return callbacks.ended() == submitted; });
-  }
+  const uint64_t before = callbacks.ended();
+  callbacks.hold(true);
+  round(1);
+  yield_until([&] { return callbacks.begun() == before + 1; });
+  round(kInFlight);
+  callbacks.hold(false);
+  yield_until([&] { return callbacks.ended() == before + 1 + kInFlight; });
 }
 
 // Reports rounds that also wait for their callbacks, which may run after the jobs are completed.

@@ -36,11 +36,11 @@ std::string value_text(std::string_view counter, double value) {
 
 // Returns why a run was skipped; empty if it was not. Google Benchmark 1.8 renamed the members.
 template <class Run>
-std::string reason_skipped(const Run& run) {
+std::optional<std::string> reason_skipped(const Run& run) {
   if constexpr (requires { run.error_occurred; })
-    return run.error_occurred ? run.error_message : "";
+    return run.error_occurred ? std::optional(run.error_message) : std::nullopt;
   else
-    return run.skip_message;
+    return run.skipped ? std::optional(run.skip_message) : std::nullopt;
 }
 
 }  // namespace
@@ -57,7 +57,7 @@ void MedianReporter::ReportRuns(const std::vector<Run>& runs) {
   benchmark.name = short_name(first.run_name);
   for (const Run& run : runs) {
     benchmark.skipped = reason_skipped(run);
-    if (!benchmark.skipped.empty()) return;
+    if (benchmark.skipped) return;
     const auto iterations = static_cast<double>(run.iterations);
     benchmark.counters[kTime].push_back(run.real_accumulated_time / iterations * 1e9);
     for (const auto& [name, counter] : run.counters)
@@ -75,7 +75,7 @@ void MedianReporter::Finalize() {
 std::optional<double> MedianReporter::median(const std::string& name,
                                              const std::string& counter) const {
   for (const auto& [position, benchmark] : benchmarks_) {
-    if (benchmark.name != name || !benchmark.skipped.empty()) continue;
+    if (benchmark.name != name || benchmark.skipped) continue;
     const auto found = benchmark.counters.find(counter);
     if (found != benchmark.counters.end()) return median_of(found->second);
   }
@@ -85,8 +85,8 @@ std::optional<double> MedianReporter::median(const std::string& name,
 // Prints jobs per second if the benchmark counts jobs, otherwise the time of one iteration. The
 // spread is the difference between largest and smallest value, relative to the median.
 void MedianReporter::print_line(const Benchmark& benchmark) {
-  if (!benchmark.skipped.empty()) {
-    fmt::print("{:<46}{:>14}  {}\n", benchmark.name, "skipped", benchmark.skipped);
+  if (benchmark.skipped) {
+    fmt::print("{:<46}{:>14}  {}\n", benchmark.name, "skipped", *benchmark.skipped);
     return;
   }
   const char* shown = benchmark.counters.contains(kItemsPerSecond) ? kItemsPerSecond : kTime;

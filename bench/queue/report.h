@@ -28,7 +28,7 @@ class MedianReporter final : public benchmark::BenchmarkReporter {
   using Counters = std::map<std::string, std::vector<double>>;  // a value per repetition
   struct Benchmark {
     std::string name;
-    std::string skipped;  // why it did not run; empty if it did
+    std::optional<std::string> skipped;  // why it did not run; empty if it did
     Counters counters;
   };
   // The position in the order of registration, since repetitions run in random order.
