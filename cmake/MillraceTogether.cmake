@@ -16,6 +16,12 @@ function(millrace_compile_in_second_group)
   set_source_files_properties(${ARGN} PROPERTIES MILLRACE_GROUP second)
 endfunction()
 
+# millrace_compile_in_group(GROUP SOURCE ...)
+# As above, for folders that need more than two groups.
+function(millrace_compile_in_group group)
+  set_source_files_properties(${ARGN} PROPERTIES MILLRACE_GROUP ${group})
+endfunction()
+
 # millrace_targets_below(FOLDER RESULT)
 # The targets that FOLDER and the folders below it define.
 function(millrace_targets_below folder result)
@@ -30,7 +36,8 @@ endfunction()
 
 # millrace_compile_folders_together()
 # For all targets that were defined before and do not say by UNITY_BUILD how they are compiled.
-# Groups are folders, so that a new source meets the names of its neighbours only.
+# Groups are folders, so that a new source meets the names of its neighbours only. Where the target
+# has the property MILLRACE_ONE_FOLDER, the folders below its own count as that one.
 function(millrace_compile_folders_together)
   millrace_targets_below(${PROJECT_SOURCE_DIR} targets)
   foreach(target IN LISTS targets)
@@ -45,9 +52,14 @@ function(millrace_compile_folders_together)
       $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
     list(FILTER sources INCLUDE REGEX "\\.cpp$")
     get_target_property(base ${target} SOURCE_DIR)
+    get_target_property(one_folder ${target} MILLRACE_ONE_FOLDER)
     foreach(source IN LISTS sources)
       cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${base} NORMALIZE)
       cmake_path(GET source PARENT_PATH folder)
+      cmake_path(IS_PREFIX base ${folder} is_below)
+      if(one_folder AND is_below)
+        set(folder ${base})
+      endif()
       cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
       get_source_file_property(part ${source} TARGET_DIRECTORY ${target} MILLRACE_GROUP)
       if(part)
