@@ -28,8 +28,10 @@ QUEUE_FOLDERS = ["units", "lanes", "requests", "callbacks", "waiting"]
 NRT_FOLDERS = ["calls", "process", "sendrecv", "recording", "requests", "trace", "objects", "terms"]
 DEVICE_CPU_FOLDERS = [
     "program", "plan", "accelerated", "ranks", "kernels", "builder", "weights", "reorders", "steps", "dnnl",
-    "reserve",
+    "reserve", "capabilities",
 ]
+# What the CPU device can run, which is known without its plugin.
+CPU_CAPABILITIES = "device/cpu/capabilities"
 QUEUE = {f"queue/{folder}" for folder in QUEUE_FOLDERS}
 CORE = BASE | {"tensor", "memory", "model", "graph", "fallback", "lowering", "ranks", "device"} | QUEUE
 MAY_INCLUDE = {
@@ -46,12 +48,13 @@ MAY_INCLUDE = {
         f"queue/{folder}": BASE | {f"queue/{low}" for low in QUEUE_FOLDERS[i:]}
         for i, folder in enumerate(QUEUE_FOLDERS)
     },
-    "device": BASE | {"tensor", "memory", "model", "graph", "lowering", "ranks"} | QUEUE,
+    "device": BASE | {"tensor", "memory", "model", "graph", "lowering", "ranks"} | QUEUE | {CPU_CAPABILITIES},
     "device/cpu": CORE | {f"device/cpu/{folder}" for folder in DEVICE_CPU_FOLDERS},
     **{
         f"device/cpu/{folder}": CORE | {f"device/cpu/{low}" for low in DEVICE_CPU_FOLDERS[i:]}
         for i, folder in enumerate(DEVICE_CPU_FOLDERS)
     },
+    CPU_CAPABILITIES: BASE | {"tensor", "graph"},
     "runtime": CORE,
     "api": CORE | {"runtime", "public/millrace"},
     "vision/postprocess": BASE | {"tensor"},
@@ -65,10 +68,12 @@ MAY_INCLUDE = {
         for i, folder in enumerate(NRT_FOLDERS)
     },
     "vision/preprocess": BASE | {"tensor"},
-    "compiler": BASE | {"tensor", "model", "graph", "fallback", "lowering"},
-    "quantise": CORE | {"runtime"},
+    "compiler": BASE | {"tensor", "model", "graph", "fallback", "lowering", CPU_CAPABILITIES},
+    "quantise": CORE | {"runtime", CPU_CAPABILITIES},
     "io": BASE | {"tensor", "model", "vision/preprocess"},
-    "cli": CORE | {"runtime", "compiler", "quantise", "io", "vision/preprocess", "public/millrace", "public/nrt"},
+    "cli": CORE
+    | {"runtime", "compiler", "quantise", "io", "vision/preprocess", CPU_CAPABILITIES}
+    | {"public/millrace", "public/nrt"},
     "public/vart": set(),
     "public/nrt": set(),
     "public/xrt": set(),

@@ -29,6 +29,7 @@
 #include "cli/supervision/interruption.h"
 #include "cli/tune/record_place.h"
 #include "compiler/vendor_config.h"
+#include "device/cpu/capabilities/capabilities.h"
 #include "device/registry.h"
 #include "graph/archive/codec.h"
 #include "graph/network/network.h"
@@ -131,7 +132,8 @@ std::string reason_of(const graph::CompiledModel& model) {
   };
   const auto input = std::ranges::find_if(model.inputs, &graph::Boundary::open);
   if (input != model.inputs.end()) return describe("input", *input);
-  const Result<lowering::Stage> stage = lowering::lower_whole(*model.network, true);
+  const Result<lowering::Stage> stage =
+      lowering::lower_whole(*model.network, device::cpu::capabilities(), true);
   if (!stage.ok() || stage->rest.empty()) return "shapes inside it depend on elements";
   const network::Node& node = model.network->nodes[stage->rest.front()];
   return fmt::format("the shape of \"{}\", an output of {}, depends on elements",
@@ -148,7 +150,8 @@ Status add_profiles(const std::vector<std::string>& arguments, graph::CompiledMo
     if (std::ranges::count(model->profiles, profile.name, &graph::ShapeProfile::name) != 0)
       return invalid_argument(
           fmt::format("--profile: two profiles are named \"{}\"", profile.name));
-    MILLRACE_RETURN_IF_ERROR(lowering::lower_profile(*model, profile).status());
+    MILLRACE_RETURN_IF_ERROR(
+        lowering::lower_profile(*model, device::cpu::capabilities(), profile).status());
     model->profiles.push_back(std::move(profile));
   }
   return {};

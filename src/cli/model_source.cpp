@@ -12,6 +12,7 @@
 #include "cli/inputs/open_tensors.h"
 #include "cli/name_value.h"
 #include "cli/progress.h"
+#include "device/cpu/capabilities/capabilities.h"
 #include "device/registry.h"
 #include "graph/archive/codec.h"
 #include "graph/network/network.h"
@@ -89,6 +90,7 @@ bool needs_calibration(const std::string& precision) {
 Result<lowering::LoweringOptions> lowering_options(const CompileFlags& flags) {
   MILLRACE_ASSIGN_OR_RETURN(compiler::CompileOptions options, options_from(flags));
   lowering::LoweringOptions lowering;
+  lowering.capabilities = options.capabilities;
   lowering.batch_size = options.batch_size;
   lowering.precision = options.precision;
   lowering.attention_in_parts = options.attention_in_parts;
@@ -146,7 +148,8 @@ Result<std::shared_ptr<const graph::CompiledModel>> open_static_model(
   MILLRACE_ASSIGN_OR_RETURN(const auto inputs, settled_inputs(*model, given));
   graph::ShapeProfile profile{"--shape", {}};
   for (const graph::Boundary& input : inputs) profile.shapes.push_back(input.cpu.shape);
-  Result<graph::CompiledModel> lowered = lowering::lower_profile(*model, profile);
+  Result<graph::CompiledModel> lowered =
+      lowering::lower_profile(*model, device::cpu::capabilities(), profile);
   if (!lowered.ok()) return lowered.status().with_context(path);
   return std::make_shared<const graph::CompiledModel>(*std::move(lowered));
 }

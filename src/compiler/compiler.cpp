@@ -21,7 +21,8 @@ namespace {
 
 lowering::LoweringOptions lowering_options(const CompileOptions& options,
                                            const lowering::FoldingBudget& budget) {
-  return {options.batch_size,
+  return {options.capabilities,
+          options.batch_size,
           options.precision,
           options.hw_layouts,
           options.hw_quantisation,
@@ -60,8 +61,9 @@ Result<graph::CompiledModel> compile_network(network::Network network,
     MILLRACE_RETURN_IF_ERROR(lowering::check_operators(network));
     return make_dynamic(std::move(network), lowering::Stage(), options, std::move(name));
   }
-  MILLRACE_ASSIGN_OR_RETURN(lowering::Stage stage,
-                            lowering::lower_whole(network, true, options.as_written));
+  MILLRACE_ASSIGN_OR_RETURN(
+      lowering::Stage stage,
+      lowering::lower_whole(network, options.capabilities, true, options.as_written));
   if (!stage.rest.empty()) {
     drop_unneeded(network);
     return make_dynamic(std::move(network), stage, options, std::move(name));

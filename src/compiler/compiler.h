@@ -12,9 +12,10 @@
 namespace millrace::compiler {
 
 // Compiles a model. If all its shapes are static and none depends on elements, the result is a
-// graph; every node then has a kernel (graph/capability.h), so that the archive can be loaded.
-// Otherwise the archive holds the network itself (CompiledModel::network), which the runtime lowers
-// when shapes are known; it is refused only if the operators alone show that it can never run.
+// graph; every node then has a kernel (CompileOptions::capabilities), so that the archive can be
+// loaded. Otherwise the archive holds the network itself (CompiledModel::network), which the
+// runtime lowers when shapes are known; it is refused only if the operators alone show that it can
+// never run.
 //
 // kNotFound, kIoError; kCorruptData: not an ONNX protobuf, or inconsistent tensors;
 // kInvalidArgument: bad options or an inconsistent model; the message names node and reason.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compiler/input_shapes.h"
+#include "device/cpu/capabilities/capabilities.h"
 #include "graph/compiled_model.h"
 #include "lowering/options.h"
 
@@ -40,6 +41,8 @@ struct CompileOptions {
   bool as_written = false;
   // Keeps attention as matrix products and a softmax: see lowering::LoweringOptions.
   bool attention_in_parts = false;
+  // States what the device that is to load the model can run.
+  graph::Capabilities capabilities = device::cpu::capabilities();
   // Called once, if leading dimensions were assumed to count frames; may be empty.
   std::function<void(const std::vector<AssumedFrame>& frames)> on_assumed_frames = {};
   // Called after the import ("import") and after each pass, for dumps and progress; may be empty.

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "graph/capabilities.h"
 #include "graph/compiled_model.h"
 #include "millrace/tensor.hpp"
 #include "queue/lanes/lanes.h"
@@ -132,6 +133,8 @@ class Device {
   virtual std::string name() const = 0;  // "cpu", "null"
   // Returns a human-readable text that names the backend and its version.
   virtual std::string description() const { return name(); }
+  // States what the device can run. The runtime lowers dynamic models for it accordingly.
+  virtual graph::Capabilities capabilities() const noexcept = 0;
   // Prepares the model: chooses kernels and packs weights. Blocks. kUnsupported names every node
   // for which the device has no kernel.
   virtual Result<std::shared_ptr<const Program>> load(

@@ -40,7 +40,7 @@ Result<std::shared_ptr<Device>> open_device_of_program(
 std::shared_ptr<Device> find_device_of_program();
 
 // The one C entry point of a plugin, `millrace_device_plugin`.
-inline constexpr uint32_t kPluginVersion = 6;
+inline constexpr uint32_t kPluginVersion = 7;
 struct PluginEntry {
   uint32_t version;  // kPluginVersion of the header it was built with
   Result<std::shared_ptr<Device>> (*create)(const DeviceOptions& options);

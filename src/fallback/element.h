@@ -10,7 +10,7 @@
 
 #include "base/status.h"
 #include "fallback/node_view.h"
-#include "graph/capability.h"
+#include "graph/type_set.h"
 #include "tensor/visit_element.h"
 
 namespace millrace::fallback {

@@ -12,7 +12,7 @@
 
 #include "base/status.h"
 #include "fallback/node_view.h"
-#include "graph/capability.h"
+#include "graph/type_set.h"
 
 namespace millrace::fallback {
 

@@ -252,7 +252,8 @@ Result<CompiledModel> assemble(Graph graph, const LoweringOptions& options, std:
   model.batch_size = options.batch_size;
   const CpuOperators cpu_operators =
       options.is_stage ? matching_operators(graph, options.cpu_operators) : options.cpu_operators;
-  MILLRACE_ASSIGN_OR_RETURN(model.partitions, place_nodes(graph, cpu_operators));
+  MILLRACE_ASSIGN_OR_RETURN(model.partitions,
+                            place_nodes(graph, options.capabilities, cpu_operators));
   const graph::CpuValues on_cpu = graph::values_on_cpu(graph, model.partitions);
   const auto precisions = graph::node_precisions(graph, model.partitions, options.precision);
   const auto views = view_precisions(graph, precisions, options.precision);

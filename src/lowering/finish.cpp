@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "graph/capability.h"
 #include "lowering/assemble.h"
 #include "lowering/passes/pass_table.h"
 
@@ -22,8 +21,9 @@ Result<graph::CompiledModel> finish(graph::Graph graph, const LoweringOptions& o
   FoldingBudget budget = options.budget;
   for (const Pass& pass : pass_table()) {
     MILLRACE_RETURN_IF_ERROR(
-        pass.run(graph, {options.precision, options.cpu_operators, options.full_precision,
-                         options.as_written, options.attention_in_parts, &budget})
+        pass.run(graph,
+                 {options.precision, options.cpu_operators, options.full_precision,
+                  options.as_written, options.attention_in_parts, options.capabilities, &budget})
             .with_context(pass.name));
     report_stage(options, pass.name, graph);
   }
@@ -31,7 +31,7 @@ Result<graph::CompiledModel> finish(graph::Graph graph, const LoweringOptions& o
     return internal_error(fmt::format("after all passes: {}", status.message()));
   // The lowering has checked its own nodes. The passes may have replaced them by nodes of operators
   // or types for which there is no kernel.
-  MILLRACE_RETURN_IF_ERROR(graph::check_capabilities(graph));
+  MILLRACE_RETURN_IF_ERROR(options.capabilities.check(graph));
   return assemble(std::move(graph), options, std::move(name));
 }
 

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "graph/capabilities.h"
 #include "graph/compiled_model.h"
 #include "lowering/evaluate/folding_budget.h"
 #include "lowering/placement/placement.h"
@@ -25,7 +26,8 @@ struct HwLayout {
 };
 
 struct LoweringOptions {
-  uint32_t batch_size = 1;  // frames per call
+  graph::Capabilities capabilities = {};  // those of the device that is to load the model
+  uint32_t batch_size = 1;                // frames per call
   graph::Precision precision = graph::Precision::kFp32;
   std::map<std::string, HwLayout> hw_layouts = {};  // by name of the input or output
   // The quantisation in which HW views hold the inputs and outputs that the model quantises.

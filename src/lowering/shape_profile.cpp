@@ -20,14 +20,17 @@ network::Input static_input(network::Input input, tensor::DataType type,
 }
 
 Result<graph::CompiledModel> lower(const graph::CompiledModel& model,
+                                   const graph::Capabilities& capabilities,
                                    const graph::ShapeProfile& profile) {
   network::Network network = *model.network;
   for (size_t i = 0; i < network.inputs.size(); ++i) {
     network.inputs[i] =
         static_input(std::move(network.inputs[i]), model.inputs[i].cpu.type, profile.shapes[i]);
   }
-  MILLRACE_ASSIGN_OR_RETURN(Stage stage, lower_whole(network, /*may_leave_rest=*/false));
+  MILLRACE_ASSIGN_OR_RETURN(Stage stage,
+                            lower_whole(network, capabilities, /*may_leave_rest=*/false));
   LoweringOptions options;
+  options.capabilities = capabilities;
   options.batch_size = model.batch_size;
   options.precision = model.precision;
   options.hw_quantisation = model.hw_quantisation;
@@ -39,8 +42,9 @@ Result<graph::CompiledModel> lower(const graph::CompiledModel& model,
 }  // namespace
 
 Result<graph::CompiledModel> lower_profile(const graph::CompiledModel& model,
+                                           const graph::Capabilities& capabilities,
                                            const graph::ShapeProfile& profile) {
-  Result<graph::CompiledModel> lowered = lower(model, profile);
+  Result<graph::CompiledModel> lowered = lower(model, capabilities, profile);
   if (lowered.ok()) return lowered;
   return lowered.status().with_context(fmt::format("profile '{}'", profile.name));
 }

@@ -1,7 +1,8 @@
-// Makes a static model of a dynamic one, for given shapes of its inputs. Thread-safe.
+// Makes a static model of a dynamic one, for a device and given shapes of its inputs. Thread-safe.
 #pragma once
 
 #include "base/status.h"
+#include "graph/capabilities.h"
 #include "graph/compiled_model.h"
 
 namespace millrace::lowering {
@@ -11,6 +12,7 @@ namespace millrace::lowering {
 // have the shapes of the profile. kUnsupported if shapes still depend on elements that only a run
 // computes; otherwise errors are those of lower_whole() and finish().
 Result<graph::CompiledModel> lower_profile(const graph::CompiledModel& model,
+                                           const graph::Capabilities& capabilities,
                                            const graph::ShapeProfile& profile);
 
 }  // namespace millrace::lowering

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "graph/capabilities.h"
 #include "graph/graph.h"
 #include "graph/network/network.h"
 #include "lowering/evaluate/folding_budget.h"
@@ -58,8 +59,9 @@ struct Stage {
 
 struct StageRequest {
   const network::Network& network;
-  std::span<const size_t> nodes;  // the nodes to be lowered, ascending
-  std::span<const Known> known;   // at least all values that the nodes read and do not make
+  const graph::Capabilities capabilities;  // those of the device that is to run the stage
+  std::span<const size_t> nodes;           // the nodes to be lowered, ascending
+  std::span<const Known> known;  // at least all values that the nodes read and do not make
   // Whether nodes may be left to a later stage. If not, a node that cannot be lowered is an error.
   bool may_leave_rest = true;
   // Whether each quantised operator is computed as the standard defines it, instead of being fused
@@ -79,8 +81,8 @@ Result<Stage> lower_stage(const StageRequest& request);
 // is left to the rest, the graph has all inputs of the network, including unread ones, and all its
 // outputs, in their order; an output that is an input or a constant is made by an Identity. Errors
 // are those of lower_stage(), and kInvalidArgument for an open shape.
-Result<Stage> lower_whole(const network::Network& network, bool may_leave_rest,
-                          bool as_written = false);
+Result<Stage> lower_whole(const network::Network& network, const graph::Capabilities& capabilities,
+                          bool may_leave_rest, bool as_written = false);
 
 // Refuses a network that cannot run whatever its shapes are: kUnsupported, with the message of
 // lower_stage(), for nodes whose operators are not supported, including nodes in subgraphs.

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/float_environment.h"
+#include "device/cpu/capabilities/capabilities.h"
 #include "lowering/assemble.h"
 #include "lowering/passes/quantised/quantised_nodes.h"
 #include "quantise/accuracy_search.h"
@@ -170,6 +171,7 @@ class Mixer {
   Status measure_alone(std::span<const uint32_t> layers, std::span<const Sample> samples,
                        const OutputValues& exact) {
     lowering::LoweringOptions lowering;
+    lowering.capabilities = device::cpu::capabilities();
     lowering.precision = graph::Precision::kBf16;
     MILLRACE_ASSIGN_OR_RETURN(const CompiledModel model,
                               lowering::assemble(graph_with(layers, false), lowering, model_.name));

@@ -11,6 +11,7 @@
 
 #include "compiler/input_shapes.h"
 #include "compiler/onnx/network_reader.h"
+#include "device/cpu/capabilities/capabilities.h"
 #include "graph/graph.h"
 #include "lowering/stage.h"
 
@@ -67,7 +68,8 @@ inline Result<graph::Graph> lower(Result<network::Network> network,
                                   const InputShapes& input_shapes) {
   MILLRACE_RETURN_IF_ERROR(network.status());
   MILLRACE_RETURN_IF_ERROR(settle_inputs(input_shapes, *network));
-  MILLRACE_ASSIGN_OR_RETURN(lowering::Stage stage, lowering::lower_whole(*network, false));
+  MILLRACE_ASSIGN_OR_RETURN(lowering::Stage stage,
+                            lowering::lower_whole(*network, device::cpu::capabilities(), false));
   return std::move(stage.graph);
 }
 

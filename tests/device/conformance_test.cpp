@@ -96,6 +96,11 @@ TEST_P(DeviceConformance, ProgramKeepsTheModelItWasLoadedFrom) {
   EXPECT_EQ(program_->info().device, GetParam());
 }
 
+TEST_P(DeviceConformance, StatesThatItCanRunWhatItLoads) {
+  const Status status = device_->capabilities().check(program_->model().graph);
+  EXPECT_TRUE(status.ok()) << status.to_string();
+}
+
 TEST_P(DeviceConformance, AcceptsTheHwViewWhereThereIsOne) {
   EXPECT_TRUE(program_->accepts(Direction::kInput, 0, View::kHw));
   EXPECT_TRUE(program_->accepts(Direction::kOutput, 0, View::kHw));

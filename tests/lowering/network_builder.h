@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "device/cpu/capabilities/capabilities.h"
 #include "graph/network/network.h"
 #include "lowering/stage.h"
 
@@ -78,7 +79,7 @@ inline Result<Stage> lower(const NetworkBuilder& builder, const std::vector<Know
                            bool may_leave_rest = true) {
   std::vector<size_t> nodes(builder.network.nodes.size());
   std::iota(nodes.begin(), nodes.end(), size_t{0});
-  return lower_stage({builder.network, nodes, known, may_leave_rest});
+  return lower_stage({builder.network, device::cpu::capabilities(), nodes, known, may_leave_rest});
 }
 
 // A stage that must be lowered, checked.

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "device/cpu/capabilities/capabilities.h"
 #include "tests/lowering/passes/graph_maker.h"
 
 namespace millrace::lowering {
@@ -20,7 +21,7 @@ class PlaceNodes : public ::testing::Test {
  protected:
   // Partitions as "NPU2 CPU1": kind and number of nodes.
   std::string partitions_with(const CpuOperators& cpu_operators) {
-    const auto partitions = place_nodes(maker.graph, cpu_operators);
+    const auto partitions = place_nodes(maker.graph, device::cpu::capabilities(), cpu_operators);
     EXPECT_TRUE(partitions.ok()) << partitions.status().to_string();
     EXPECT_TRUE(graph::validate(maker.graph).ok()) << "values are used before they are made";
     std::string text;
@@ -136,7 +137,9 @@ TEST_F(PlaceNodes, CollectivesArePartitionsOfTheirOwn) {
   const ValueId sum = fallback_of(maker, "com.microsoft.AllReduce", x);
   maker.output(fallback_of(maker, "Celu", maker.unary(UnaryKind::kTanh, sum)));
   EXPECT_EQ(partitions_with({}), "NPU1 collective1 NPU1 CPU1 ");
-  EXPECT_THAT(place_nodes(maker.graph, {"com.microsoft.AllReduce"}).status().message(),
+  EXPECT_THAT(place_nodes(maker.graph, device::cpu::capabilities(), {"com.microsoft.AllReduce"})
+                  .status()
+                  .message(),
               HasSubstr("'com.microsoft.AllReduce' names the collective"));
 }
 
@@ -186,7 +189,8 @@ TEST_F(PlaceNodes, AMergedNodeIsNamedByAnyOfItsOrigins) {
 
 TEST_F(PlaceNodes, ANameThatMatchesNothingIsRefusedWithThoseThatDo) {
   maker.output(softmax(maker.unary(UnaryKind::kTanh, maker.input({1, 3, 4, 4}))));
-  const Status status = place_nodes(maker.graph, {"Softmax", "Sofmax", "Conv"}).status();
+  const Status status =
+      place_nodes(maker.graph, device::cpu::capabilities(), {"Softmax", "Sofmax", "Conv"}).status();
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(status.message(), AllOf(HasSubstr("no operator 'Conv', 'Sofmax'"),
                                       HasSubstr("are: Softmax, Tanh, Unary")));

@@ -57,7 +57,7 @@ TEST(Stage, TheRestIsLoweredOnceElementsAreThere) {
   const NetworkBuilder builder = reshaped();
   const Known known[] = {given("n", DataType::kFloat32, {2, 6}), told(ints("shape", {12}))};
   const size_t rest[] = {1, 2};
-  const auto stage = lower_stage({builder.network, rest, known});
+  const auto stage = lower_stage({builder.network, device::cpu::capabilities(), rest, known});
   ASSERT_TRUE(stage.ok()) << stage.status().to_string();
   EXPECT_EQ(stage->inputs, Names{"n"});
   EXPECT_EQ(output_shape(*stage), Dims{12});
@@ -434,7 +434,7 @@ TEST(LowerWhole, HasAllInputsAndOutputsInTheirOrder) {
                             {"x", DataType::kFloat32, true, {{2, ""}, {6, ""}}}};
   builder.initializer(ints("k", {7})).node("Relu", {"x"}, {"y"});
   builder.output("k").output("x").output("y");
-  const auto stage = lower_whole(builder.network, true);
+  const auto stage = lower_whole(builder.network, device::cpu::capabilities(), true);
   ASSERT_TRUE(stage.ok()) << stage.status().to_string();
   const graph::Graph& graph = stage->graph;
   ASSERT_EQ(graph.inputs.size(), 2u);
@@ -449,7 +449,8 @@ TEST(LowerWhole, NeedsStaticShapes) {
   NetworkBuilder builder;
   builder.network.inputs = {{"x", DataType::kFloat32, true, {{}}}};
   builder.node("Relu", {"x"}, {"y"}).output("y");
-  EXPECT_EQ(lower_whole(builder.network, true).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(lower_whole(builder.network, device::cpu::capabilities(), true).status().code(),
+            StatusCode::kInvalidArgument);
 }
 
 }  // namespace

@@ -21,6 +21,7 @@ MixOptions options(double target) {
   options.max_error = target;
   options.finish = [](graph::Graph graph) {
     lowering::LoweringOptions lowering;
+    lowering.capabilities = device::cpu::capabilities();
     lowering.precision = Precision::kBf16;
     return lowering::finish(std::move(graph), lowering, "mixed");
   };

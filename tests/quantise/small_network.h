@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "device/cpu/capabilities/capabilities.h"
 #include "graph/compiled_model.h"
 #include "lowering/finish.h"
 #include "quantise/calibrate/program_runner.h"
@@ -73,7 +74,7 @@ inline graph::Graph cancelling_graph() {
 }
 
 inline Result<graph::CompiledModel> finish(graph::Graph graph) {
-  return lowering::finish(std::move(graph), {}, "small");
+  return lowering::finish(std::move(graph), {.capabilities = device::cpu::capabilities()}, "small");
 }
 
 // Whether the processor does, or has FP32 take its place.

@@ -10,6 +10,7 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "device/cpu/capabilities/capabilities.h"
 #include "device/registry.h"
 #include "lowering/finish.h"
 #include "runtime/session.h"
@@ -110,7 +111,9 @@ bool make_nodes(GraphMaker& maker, const Setting& setting) {
 Model compile(GraphMaker& maker, const Setting& setting) {
   const Model model = maker.builder().build();
   if (!setting.is_compiled) return model;
-  auto compiled = lowering::finish(model->graph, {.precision = model->precision}, "random");
+  auto compiled = lowering::finish(
+      model->graph, {.capabilities = device::cpu::capabilities(), .precision = model->precision},
+      "random");
   if (!compiled.ok()) throw std::runtime_error(compiled.status().to_string());
   return std::make_shared<graph::CompiledModel>(*std::move(compiled));
 }

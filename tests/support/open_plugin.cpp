@@ -13,6 +13,7 @@
 #include <thread>
 #include <utility>
 
+#include "device/cpu/capabilities/capabilities.h"
 #include "device/registry.h"
 #include "tensor/tensor_shape.h"
 
@@ -84,6 +85,7 @@ class OpenDevice final : public device::Device {
   OpenDevice() : lanes_({.count = 2}) {}
 
   std::string name() const override { return "open"; }
+  graph::Capabilities capabilities() const noexcept override { return device::cpu::capabilities(); }
   Result<std::shared_ptr<const device::Program>> load(
       std::shared_ptr<const graph::CompiledModel> model) override {
     return std::shared_ptr<const device::Program>(std::make_shared<OpenProgram>(opened(*model)));

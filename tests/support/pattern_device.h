@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "device/cpu/capabilities/capabilities.h"
 #include "device/device.h"
 #include "tensor/desc.h"
 
@@ -33,6 +34,7 @@ class PatternDevice final : public device::Device {
   explicit PatternDevice(uint32_t lanes) : lanes_({.count = lanes}) {}
 
   std::string name() const override { return "pattern"; }
+  graph::Capabilities capabilities() const noexcept override { return device::cpu::capabilities(); }
   Result<std::shared_ptr<const device::Program>> load(
       std::shared_ptr<const graph::CompiledModel> model) override;
   queue::Lanes& lanes() noexcept override { return lanes_; }

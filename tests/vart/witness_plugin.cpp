@@ -41,6 +41,7 @@ class WitnessProgram final : public device::Program {
 class WitnessDevice final : public device::Device {
  public:
   std::string name() const override { return "witness"; }
+  graph::Capabilities capabilities() const noexcept override { return device::cpu::capabilities(); }
   Result<std::shared_ptr<const device::Program>> load(
       std::shared_ptr<const graph::CompiledModel> model) override {
     return std::shared_ptr<const device::Program>(

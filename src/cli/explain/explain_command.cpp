@@ -99,8 +99,8 @@ Status run_explain(const ExplainArguments& arguments) {
     MILLRACE_ASSIGN_OR_RETURN(profile, measure(loaded, arguments.runs));
   }
   const auto& names = arguments.flags.cpu_operators;
-  const auto explanation =
-      explain(*loaded.program, {names.begin(), names.end()}, profile ? &*profile : nullptr);
+  const auto explanation = explain(*loaded.program, loaded.device->capabilities(),
+                                   {names.begin(), names.end()}, profile ? &*profile : nullptr);
   if (arguments.json)
     print_escaped_lines(
         explanation.dump(2, ' ', true, nlohmann::ordered_json::error_handler_t::replace) + "\n");

@@ -13,7 +13,6 @@
 #include "cli/passes/graph_text.h"
 #include "cli/precision_name.h"
 #include "cli/print_escaped.h"
-#include "graph/capability.h"
 
 namespace millrace::cli {
 namespace {
@@ -30,10 +29,11 @@ std::map<std::string, std::vector<size_t>> steps_by_node(const device::ProgramIn
 }
 
 std::string why_on_cpu(const graph::Graph& graph, const graph::Node& node,
+                       const graph::Capabilities& capabilities,
                        const lowering::CpuOperators& cpu_operators) {
   const std::vector<std::string> names = lowering::matching_names(node, cpu_operators);
   if (!names.empty()) return fmt::format("--cpu-ops names {}", fmt::join(names, " and "));
-  if (!graph::runs_on_npu(graph, node))
+  if (!capabilities.runs_on_npu(graph, node))
     return fmt::format("the NPU has no kernel for {} of these types", graph::name_of(node.op));
   // An archive does not store the options with which it was compiled.
   return "the compiler put it there, because of --cpu-ops or since its neighbours are on the CPU";
@@ -51,6 +51,7 @@ Json describe_operator(const graph::Node& node, const std::vector<size_t>& steps
 
 Json describe_operators(const graph::CompiledModel& model, const graph::Partition& partition,
                         const std::map<std::string, std::vector<size_t>>& steps,
+                        const graph::Capabilities& capabilities,
                         const lowering::CpuOperators& cpu_operators) {
   Json operators = Json::array();
   for (const graph::Node& node :
@@ -59,7 +60,7 @@ Json describe_operators(const graph::CompiledModel& model, const graph::Partitio
     operators.push_back(
         describe_operator(node, found == steps.end() ? std::vector<size_t>{} : found->second));
     if (partition.kind == PartitionKind::kCpu)
-      operators.back()["why_cpu"] = why_on_cpu(model.graph, node, cpu_operators);
+      operators.back()["why_cpu"] = why_on_cpu(model.graph, node, capabilities, cpu_operators);
   }
   return operators;
 }
@@ -125,8 +126,8 @@ void print_operators(const Json& operators) {
 
 }  // namespace
 
-Json explain(const device::Program& program, const lowering::CpuOperators& cpu_operators,
-             const runtime::ProfileTotals* profile) {
+Json explain(const device::Program& program, const graph::Capabilities& capabilities,
+             const lowering::CpuOperators& cpu_operators, const runtime::ProfileTotals* profile) {
   const graph::CompiledModel& model = program.model();
   const device::ProgramInfo info = program.info();
   const auto steps = steps_by_node(info);
@@ -142,7 +143,7 @@ Json explain(const device::Program& program, const lowering::CpuOperators& cpu_o
     const graph::Partition& partition = model.partitions[i];
     result["partitions"].push_back(
         {{"kind", graph::name_of(partition.kind)},
-         {"operators", describe_operators(model, partition, steps, cpu_operators)},
+         {"operators", describe_operators(model, partition, steps, capabilities, cpu_operators)},
          {"steps", describe_steps(info, i, profile)}});
   }
   return result;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "device/cpu/capabilities/capabilities.h"
 #include "device/cpu/dnnl/calls.h"
 #include "device/device.h"
 
@@ -17,6 +18,7 @@ class CpuDevice final : public Device {
   // can be made, and none can load a model.
   static Status check_usable();
   std::string name() const override { return "cpu"; }
+  graph::Capabilities capabilities() const noexcept override { return cpu::capabilities(); }
   Result<std::shared_ptr<const Program>> load(
       std::shared_ptr<const graph::CompiledModel> model) override;
   Result<std::shared_ptr<const Program>> load_for_rank(

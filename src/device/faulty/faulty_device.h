@@ -29,6 +29,7 @@ class FaultyDevice final : public Device {
 
   std::string name() const override { return kFaultyPrefix + inner_->name(); }
   std::string description() const override { return "faulty: " + inner_->description(); }
+  graph::Capabilities capabilities() const noexcept override { return inner_->capabilities(); }
   Result<std::shared_ptr<const Program>> load(
       std::shared_ptr<const graph::CompiledModel> model) override;
   Result<std::shared_ptr<const Program>> load_for_rank(

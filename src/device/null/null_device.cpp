@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/process/topology.h"
+#include "device/cpu/capabilities/capabilities.h"
 
 namespace millrace::device {
 namespace {
@@ -53,6 +54,9 @@ class NullDevice final : public Device {
   explicit NullDevice(uint32_t lanes) : lanes_({.count = lanes}) {}
 
   std::string name() const override { return kNullDeviceName; }
+
+  // It stands in for the CPU device, so a model must become the same partitions.
+  graph::Capabilities capabilities() const noexcept override { return cpu::capabilities(); }
 
   Result<std::shared_ptr<const Program>> load(
       std::shared_ptr<const graph::CompiledModel> model) override {

@@ -62,7 +62,9 @@ Status convert_weights(graph::Graph& graph, const PassContext& context) {
       continue;
     }
     const DataType type = graph::storage_type(node.precision.value_or(context.precision));
-    if (type == DataType::kFloat32 || goes_to_cpu(graph, node, context.cpu_operators)) continue;
+    if (type == DataType::kFloat32 ||
+        goes_to_cpu(graph, node, context.capabilities, context.cpu_operators))
+      continue;
     const ValueId weight = node.inputs[kWeight];
     const auto floats = floats_of(graph.values[weight]);
     if (!floats) continue;

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "base/status.h"
+#include "graph/capabilities.h"
 #include "graph/compiled_model.h"
 #include "graph/graph.h"
 #include "lowering/evaluate/folding_budget.h"
@@ -22,6 +23,7 @@ struct PassContext {
   OperatorNames full_precision = {};
   bool as_written = false;  // see LoweringOptions
   bool attention_in_parts = false;
+  graph::Capabilities capabilities = {};
   // The budget that is left for computing constants, shared by all passes.
   FoldingBudget* budget = nullptr;
 

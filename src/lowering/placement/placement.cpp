@@ -15,7 +15,6 @@
 #include <span>
 #include <utility>
 
-#include "graph/capability.h"
 #include "graph/collective.h"
 #include "lowering/placement/collective_order.h"
 #include "lowering/placement/placement_cost.h"
@@ -159,9 +158,11 @@ Grouping best_grouping(const Graph& graph, const std::vector<PartitionKind>& kin
   return cpu.partitions.size() < npu.partitions.size() ? cpu : npu;
 }
 
-PartitionKind kind_of(const Graph& graph, const Node& node, const CpuOperators& cpu_operators) {
+PartitionKind kind_of(const Graph& graph, const Node& node, const graph::Capabilities& capabilities,
+                      const CpuOperators& cpu_operators) {
   if (graph::is_collective(node.op)) return PartitionKind::kCollective;
-  return goes_to_cpu(graph, node, cpu_operators) ? PartitionKind::kCpu : PartitionKind::kNpu;
+  const bool on_cpu = goes_to_cpu(graph, node, capabilities, cpu_operators);
+  return on_cpu ? PartitionKind::kCpu : PartitionKind::kNpu;
 }
 
 Status check_no_collective(const Graph& graph, const CpuOperators& cpu_operators) {
@@ -218,8 +219,9 @@ Status check_names(const Graph& graph, const OperatorNames& names, std::string_v
                   fmt::join(missing, ", "), purpose, fmt::join(operators, ", ")));
 }
 
-bool goes_to_cpu(const Graph& graph, const Node& node, const CpuOperators& cpu_operators) {
-  return !graph::runs_on_npu(graph, node) || !matching_names(node, cpu_operators).empty();
+bool goes_to_cpu(const Graph& graph, const Node& node, const graph::Capabilities& capabilities,
+                 const CpuOperators& cpu_operators) {
+  return !capabilities.runs_on_npu(graph, node) || !matching_names(node, cpu_operators).empty();
 }
 
 std::vector<std::string> matching_names(const Node& node, const CpuOperators& cpu_operators) {
@@ -242,11 +244,13 @@ CpuOperators matching_operators(const Graph& graph, const CpuOperators& cpu_oper
   return matching;
 }
 
-Result<std::vector<Partition>> place_nodes(Graph& graph, const CpuOperators& cpu_operators) {
+Result<std::vector<Partition>> place_nodes(Graph& graph, const graph::Capabilities& capabilities,
+                                           const CpuOperators& cpu_operators) {
   MILLRACE_RETURN_IF_ERROR(check_names(graph, cpu_operators, "to put on the CPU"));
   MILLRACE_RETURN_IF_ERROR(check_no_collective(graph, cpu_operators));
   std::vector<PartitionKind> kinds;
-  for (const Node& node : graph.nodes) kinds.push_back(kind_of(graph, node, cpu_operators));
+  for (const Node& node : graph.nodes)
+    kinds.push_back(kind_of(graph, node, capabilities, cpu_operators));
   Grouping grouping = best_grouping(graph, kinds);
   PlacementCost cost(graph);
   while (cpu_operators.empty() && give_up_islands(cost, grouping, kinds))

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "graph/capabilities.h"
 #include "graph/compiled_model.h"
 
 namespace millrace::lowering {
@@ -23,7 +24,7 @@ using CpuOperators = OperatorNames;
 // Whether a node has to run on the CPU: it is forced there, or the NPU does not run it. The answer
 // does not count for collectives, which go to partitions of their own.
 bool goes_to_cpu(const graph::Graph& graph, const graph::Node& node,
-                 const CpuOperators& cpu_operators);
+                 const graph::Capabilities& capabilities, const CpuOperators& cpu_operators);
 
 // Checks that each name matches a node. kInvalidArgument otherwise; the message has the unmatched
 // names, the `purpose` for which they were given, such as "to put on the CPU", and the operators of
@@ -46,6 +47,7 @@ std::vector<std::string> matching_names(const graph::Node& node, const OperatorN
 // name that matches no node (see check_names()) or that matches a collective, and for more than
 // kMaxPartitions partitions.
 Result<std::vector<graph::Partition>> place_nodes(graph::Graph& graph,
+                                                  const graph::Capabilities& capabilities,
                                                   const CpuOperators& cpu_operators);
 
 }  // namespace millrace::lowering

@@ -17,7 +17,8 @@ Result<Stage> lower_stage(const StageRequest& request) {
   return StageLowering(request, false).run();
 }
 
-Result<Stage> lower_whole(const network::Network& network, bool may_leave_rest, bool as_written) {
+Result<Stage> lower_whole(const network::Network& network, const graph::Capabilities& capabilities,
+                          bool may_leave_rest, bool as_written) {
   std::vector<size_t> nodes(network.nodes.size());
   std::iota(nodes.begin(), nodes.end(), size_t{0});
   std::vector<Known> inputs;
@@ -28,7 +29,8 @@ Result<Stage> lower_whole(const network::Network& network, bool may_leave_rest, 
     if (!input.has_shape || is_open)
       return invalid_argument(fmt::format("the shape of input '{}' is open", input.name));
   }
-  return StageLowering({network, nodes, inputs, may_leave_rest, as_written}, true).run();
+  return StageLowering({network, capabilities, nodes, inputs, may_leave_rest, as_written}, true)
+      .run();
 }
 
 Status check_operators(const network::Network& network) {

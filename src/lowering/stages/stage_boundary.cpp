@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "graph/capability.h"
 #include "lowering/fallback_import.h"
 #include "lowering/node_facts.h"
 #include "lowering/stages/stage_lowering.h"
@@ -81,7 +80,7 @@ std::vector<bool> StageLowering::needed_values() const {
   return needed;
 }
 
-// Reports nodes with types for which no device has a kernel. Nodes that no output depends on may
+// Reports nodes with types for which the device has no kernel. Nodes that no output depends on may
 // have any types, since they will be dropped: for instance nodes whose results only a Shape reads.
 void StageLowering::report_missing_kernels() {
   origins_.resize(builder_.graph().nodes.size());
@@ -94,7 +93,7 @@ void StageLowering::report_missing_kernels() {
     if (origin.node == nullptr || origin.node == reported) continue;
     if (std::ranges::none_of(graph.nodes[i].outputs, [&](ValueId id) { return needed[id]; }))
       continue;
-    const Status status = graph::check_capability(graph, graph.nodes[i]);
+    const Status status = request_.capabilities.check(graph, graph.nodes[i]);
     if (status.ok()) continue;
     coverage_.add_without_kernel(*origin.node, origin.scope->prefix + name_of(*origin.node),
                                  status.message());

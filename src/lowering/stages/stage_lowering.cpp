@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "graph/capability.h"
 #include "lowering/fallback_import.h"
 #include "lowering/node_facts.h"
 #include "lowering/operators/early_opsets.h"
@@ -191,7 +190,7 @@ Status StageLowering::lower_covered(const network::Node& node, Scope& scope) {
 Status StageLowering::check_new_kernels(size_t first_node) const {
   const graph::Graph& graph = builder_.graph();
   for (size_t i = first_node; i < graph.nodes.size(); ++i) {
-    MILLRACE_RETURN_IF_ERROR(graph::check_capability(graph, graph.nodes[i]));
+    MILLRACE_RETURN_IF_ERROR(request_.capabilities.check(graph, graph.nodes[i]));
   }
   return {};
 }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "device/cpu/capabilities/capabilities.h"
 #include "graph/inner_values.h"
 #include "lowering/assemble.h"
 #include "quantise/calibrate/program_runner.h"
@@ -81,8 +82,10 @@ std::vector<std::optional<size_t>> counterparts(const CompiledModel& exact,
 
 Result<std::vector<Difference>> measure_probes(const ProbedGraph& probed,
                                                std::span<const Sample> samples) {
-  MILLRACE_ASSIGN_OR_RETURN(CompiledModel model,
-                            lowering::assemble(probed.graph, {}, "layers apart"));
+  MILLRACE_ASSIGN_OR_RETURN(
+      CompiledModel model,
+      lowering::assemble(probed.graph, {.capabilities = device::cpu::capabilities()},
+                         "layers apart"));
   std::vector<size_t> output_of(probed.graph.values.size());
   for (size_t i = 0; i < model.outputs.size(); ++i) output_of[model.outputs[i].value] = i;
   MILLRACE_ASSIGN_OR_RETURN(

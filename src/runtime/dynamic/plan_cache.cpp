@@ -128,6 +128,7 @@ void PlanCache::keep(std::shared_ptr<const Plan> plan) {
 
 Result<std::shared_ptr<const device::Program>> PlanCache::load(graph::Graph graph) const {
   lowering::LoweringOptions options;
+  options.capabilities = device_.capabilities();
   options.precision = model_.precision;
   options.is_stage = true;
   options.cpu_operators.insert(model_.cpu_operators.begin(), model_.cpu_operators.end());
@@ -140,7 +141,9 @@ Result<std::shared_ptr<const Plan>> PlanCache::make(const network::Network& netw
                                                     const std::shared_ptr<const Plan>& after,
                                                     std::span<const Known> known) const {
   const std::vector<size_t> nodes = after == nullptr ? all_nodes(network) : after->rest;
-  MILLRACE_ASSIGN_OR_RETURN(lowering::Stage stage, lowering::lower_stage({network, nodes, known}));
+  const graph::Capabilities capabilities = device_.capabilities();
+  MILLRACE_ASSIGN_OR_RETURN(lowering::Stage stage,
+                            lowering::lower_stage({network, capabilities, nodes, known}));
   auto plan = std::make_shared<Plan>();
   plan->rest = std::move(stage.rest);
   take_nodes_alone(network, *plan);
@@ -150,7 +153,8 @@ Result<std::shared_ptr<const Plan>> PlanCache::make(const network::Network& netw
       return std::shared_ptr<const Plan>();
     if (!take_first_if(network, *plan)) {
       // No node can run. This call returns the reasons of the nodes as its error.
-      MILLRACE_RETURN_IF_ERROR(lowering::lower_stage({network, nodes, known, false}).status());
+      MILLRACE_RETURN_IF_ERROR(
+          lowering::lower_stage({network, capabilities, nodes, known, false}).status());
       return internal_error("no operator of the model can run next");
     }
   }

@@ -54,8 +54,10 @@ Result<OpenedModel> read_model(const std::string& path) {
 
 // Converts the model for a face whose API supports static shapes only.
 Result<std::shared_ptr<const graph::CompiledModel>> as_static(
-    std::shared_ptr<const graph::CompiledModel> model, const std::string& path) {
-  Result<std::shared_ptr<const graph::CompiledModel>> made = static_model(std::move(model));
+    std::shared_ptr<const graph::CompiledModel> model, const device::Device& device,
+    const std::string& path) {
+  Result<std::shared_ptr<const graph::CompiledModel>> made =
+      static_model(std::move(model), device.capabilities());
   if (!made.ok()) return named(made.status(), path);
   return made;
 }
@@ -79,9 +81,10 @@ std::invoke_result_t<Load> verified(const OpenedModel& opened, const Load& load)
   return loaded;
 }
 
-Result<std::shared_ptr<const graph::CompiledModel>> for_vendors(const OpenedModel& opened) {
+Result<std::shared_ptr<const graph::CompiledModel>> for_vendors(const OpenedModel& opened,
+                                                                const device::Device& device) {
   MILLRACE_ASSIGN_OR_RETURN(const std::shared_ptr<const graph::CompiledModel> model,
-                            as_static(opened.model, opened.path));
+                            as_static(opened.model, device, opened.path));
   MILLRACE_RETURN_IF_ERROR(named(check_vendor_boundary(*model), opened.path));
   return model;
 }
@@ -118,7 +121,7 @@ Result<std::shared_ptr<const device::Program>> load_program(
     MILLRACE_ASSIGN_OR_RETURN(const OpenedModel opened, copy_model(archive));
     return verified(opened, [&]() -> Result<std::shared_ptr<const device::Program>> {
       MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const graph::CompiledModel> model,
-                                for_vendors(opened));
+                                for_vendors(opened, device));
       return load_on(device, std::move(model), "", 0, std::move(communicator));
     });
   });
@@ -131,10 +134,10 @@ Result<LoadedProgram> load_program(const std::string& path,
   return with_stack([&]() -> Result<LoadedProgram> {
     MILLRACE_ASSIGN_OR_RETURN(const OpenedModel opened, read_model(path));
     return verified(opened, [&]() -> Result<LoadedProgram> {
-      MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const graph::CompiledModel> model,
-                                for_vendors(opened));
       MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<device::Device> device,
                                 device::open_device_of_program(device_name));
+      MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const graph::CompiledModel> model,
+                                for_vendors(opened, *device));
       MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const device::Program> program,
                                 load_on(*device, std::move(model), path));
       return LoadedProgram{std::move(device), std::move(program)};

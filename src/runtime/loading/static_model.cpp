@@ -49,17 +49,18 @@ Result<const graph::ShapeProfile*> chosen_profile(const graph::CompiledModel& mo
                                       name, fmt::join(names, ", ")));
 }
 
-Result<graph::CompiledModel> as_static(const graph::CompiledModel& model) {
+Result<graph::CompiledModel> as_static(const graph::CompiledModel& model,
+                                       const graph::Capabilities& capabilities) {
   MILLRACE_ASSIGN_OR_RETURN(const graph::ShapeProfile* profile, chosen_profile(model));
-  return lowering::lower_profile(model, *profile);
+  return lowering::lower_profile(model, capabilities, *profile);
 }
 
 }  // namespace
 
 Result<std::shared_ptr<const graph::CompiledModel>> static_model(
-    std::shared_ptr<const graph::CompiledModel> model) {
+    std::shared_ptr<const graph::CompiledModel> model, const graph::Capabilities& capabilities) {
   if (model->network == nullptr) return model;
-  Result<graph::CompiledModel> made = as_static(*model);
+  Result<graph::CompiledModel> made = as_static(*model, capabilities);
   if (!made.ok()) return made.status().with_context(fmt::format("model \"{}\"", model->name));
   return std::make_shared<const graph::CompiledModel>(*std::move(made));
 }

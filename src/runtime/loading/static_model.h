@@ -5,15 +5,17 @@
 #include <memory>
 
 #include "base/status.h"
+#include "graph/capabilities.h"
 #include "graph/compiled_model.h"
 
 namespace millrace::runtime {
 
-// Returns the model itself if its shapes are static. A model with dynamic shapes is lowered with
-// the shapes of one of its profiles: the one that the environment variable MILLRACE_PROFILE names,
-// or the first. kUnsupported, with the reason and a remedy, if it has no profile; kInvalidArgument
-// if it has none of that name; otherwise as lowering::lower_profile().
+// Returns the model itself if its shapes are static. A model with dynamic shapes is lowered for a
+// device of these capabilities, with the shapes of one of its profiles: the one that the
+// environment variable MILLRACE_PROFILE names, or the first. kUnsupported, with the reason and a
+// remedy, if it has no profile; kInvalidArgument if it has none of that name; otherwise as
+// lowering::lower_profile().
 Result<std::shared_ptr<const graph::CompiledModel>> static_model(
-    std::shared_ptr<const graph::CompiledModel> model);
+    std::shared_ptr<const graph::CompiledModel> model, const graph::Capabilities& capabilities);
 
 }  // namespace millrace::runtime

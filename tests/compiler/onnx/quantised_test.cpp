@@ -47,7 +47,7 @@ const Model& dequantised(Model& model) {
 graph::Graph lowered(const Model& model, bool as_written) {
   const auto network = read_network(model.bytes(), {});
   EXPECT_TRUE(network.ok()) << network.status().to_string();
-  auto stage = lowering::lower_whole(*network, false, as_written);
+  auto stage = lowering::lower_whole(*network, device::cpu::capabilities(), false, as_written);
   EXPECT_TRUE(stage.ok()) << stage.status().to_string();
   if (!stage.ok()) return {};
   lowering::PassContext context;

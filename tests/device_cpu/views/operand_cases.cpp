@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "graph/capability.h"
+#include "graph/capabilities.h"
 
 namespace millrace::device::cpu {
 namespace {

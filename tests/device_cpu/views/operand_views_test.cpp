@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "device/cpu/capabilities/capabilities.h"
 #include "device/cpu/dnnl/defects.h"
 #include "fallback/operator_table.h"
-#include "graph/capability.h"
 #include "tests/device_cpu/run_model.h"
 #include "tests/device_cpu/views/operand_cases.h"
 #include "tests/device_cpu/views/part.h"
@@ -228,7 +228,7 @@ std::set<std::string> covered() {
 // Requantise comes before the operands and after the results that are quantised.
 TEST(OperandCases, CoverEveryOperatorOfTheGraph) {
   const std::set<std::string> names = covered();
-  for (const graph::Capability& row : graph::capabilities()) {
+  for (const graph::OperatorTypes& row : capabilities().operators()) {
     const std::string op = row.op;
     if (op == "Fallback" || op == "Requantise") continue;
     const bool is_covered = std::ranges::any_of(names, [&](const std::string& name) {
@@ -246,7 +246,7 @@ TEST(OperandCases, CoverEveryFastFallback) {
       for (const DataType type : {DataType::kFloat32, DataType::kUint8}) {
         graph::Graph graph;
         const ValueId x = graph.add_value({"x", type, {1}, {}});
-        if (graph::runs_on_npu(graph, {"node", graph::Fallback{spec.name, {}}, {x}, {}})) {
+        if (capabilities().runs_on_npu(graph, {"node", graph::Fallback{spec.name, {}}, {x}, {}})) {
           EXPECT_TRUE(names.contains(spec.name)) << spec.name << " has no row in operand_cases.cpp";
         }
       }

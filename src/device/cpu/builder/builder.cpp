@@ -6,13 +6,13 @@
 #include <utility>
 
 #include "device/cpu/builder/overlap.h"
+#include "device/cpu/capabilities/capabilities.h"
 #include "device/cpu/dnnl/primitives.h"
 #include "device/cpu/dnnl/reorder.h"
 #include "device/cpu/dnnl/traits.h"
 #include "device/cpu/reorders/channels_last.h"
 #include "device/cpu/reorders/layout_copy.h"
 #include "device/cpu/reorders/rgbx.h"
-#include "graph/capability.h"
 #include "graph/collective.h"
 
 namespace millrace::device::cpu {
@@ -39,7 +39,7 @@ Builder::Builder(const graph::CompiledModel& model, Choices choices, const dnnl:
 }
 
 Result<ProgramParts> Builder::build() {
-  if (const Status status = graph::check_capabilities(model_.graph); !status.ok())
+  if (const Status status = capabilities().check(model_.graph); !status.ok())
     return unsupported("the CPU device cannot run " + status.message());
   return guarded([this]() -> Result<ProgramParts> {
     MILLRACE_RETURN_IF_ERROR(lower_partitions());

@@ -52,7 +52,7 @@ class Builder {
 
   Builder(const graph::CompiledModel& model, Choices choices, const dnnl::engine& engine);
 
-  // Checks that there is a kernel for every node and its types (graph/capability.h), then lowers
+  // Checks that there is a kernel for every node and its types (capabilities.h), then lowers
   // the whole model. kUnsupported names every node without a kernel.
   Result<ProgramParts> build();
 

@@ -1,7 +1,7 @@
 // How each operator of the graph becomes steps: one overload per operator, one file per family.
 //
 // All of them may throw oneDNN's exceptions (see guarded()) and return kUnsupported, with the
-// reason, for shapes that oneDNN refuses. Requirement: graph::check_capability() accepts the
+// reason, for shapes that oneDNN refuses. Requirement: capabilities().check() accepts the
 // node. That table says which element types each kernel takes; kernels do not check types.
 #pragma once
 

@@ -1,12 +1,11 @@
-// Every operator with every element type: the device loads what graph/capability.h lists, refuses
-// the rest, and crashes on nothing.
-#include "graph/capability.h"
-
+// Every operator with every element type: the device loads what it states, refuses the rest, and
+// crashes on nothing.
 #include <gmock/gmock.h>
 
 #include <string>
 #include <vector>
 
+#include "device/cpu/capabilities/capabilities.h"
 #include "graph/shape.h"
 #include "tests/device_cpu/run_model.h"
 
@@ -104,14 +103,14 @@ std::shared_ptr<graph::CompiledModel> model_of(const Case& test, DataType type) 
   return model;
 }
 
-TEST(Capability, TheDeviceLoadsWhatTheTableListsAndRefusesTheRest) {
+TEST(Capabilities, TheDeviceLoadsWhatItStatesAndRefusesTheRest) {
   for (const Case& test : cases())
     for (int number = 1; number < tensor::kDataTypeCount; ++number) {
       const auto type = static_cast<DataType>(number);
       SCOPED_TRACE(::testing::Message() << graph::name_of(test.op) << " (case of type "
                                         << tensor::to_string(type) << ")");
       const auto model = model_of(test, type);
-      const Status listed = graph::check_capabilities(model->graph);
+      const Status listed = capabilities().check(model->graph);
       const Status loaded = cpu_device().load(model).status();
       EXPECT_EQ(loaded.code(), listed.code()) << loaded.to_string();
       if (!listed.ok()) {
@@ -120,12 +119,12 @@ TEST(Capability, TheDeviceLoadsWhatTheTableListsAndRefusesTheRest) {
     }
 }
 
-TEST(Capability, WhatLoadsRuns) {
+TEST(Capabilities, WhatLoadsRuns) {
   for (const Case& test : cases())
     for (int number = 1; number < tensor::kDataTypeCount; ++number) {
       const auto type = static_cast<DataType>(number);
       const auto model = model_of(test, type);
-      if (!graph::check_capabilities(model->graph).ok()) continue;
+      if (!capabilities().check(model->graph).ok()) continue;
       SCOPED_TRACE(::testing::Message()
                    << graph::name_of(test.op) << " of " << tensor::to_string(type));
       std::vector<Tensor> inputs;
