@@ -6,16 +6,15 @@
 // computes with floating point elements (tests/device_cpu/accelerated).
 #pragma once
 
-#include <string_view>
-
 #include "base/status.h"
 #include "device/cpu/builder/builder.h"
 #include "fallback/node_view.h"
 
 namespace millrace::device::cpu::accelerated {
 
-// A node whose types, shapes and attributes the operator's shape function accepts. Of the operands,
-// constants have their elements.
+// A node whose types, shapes and attributes the operator's shape function accepts. The device
+// states the type of its first operand (capabilities/fast_fallbacks.h). Of the operands, constants
+// have their elements.
 struct AcceleratedNode {
   const graph::Node& node;
   const fallback::NodeView view;
@@ -34,11 +33,11 @@ using Lowering = Result<bool> (*)(Builder& builder, const AcceleratedNode& node)
 // oneDNN's exceptions.
 Status lower_fallback(Builder& builder, const graph::Node& node, const graph::Fallback& op);
 
-// The lowering for operators of that name (graph::Fallback::name); null where there is none.
+// The lowering for a node that the device states as a fast fallback; null for any other node.
 // Thread-safe.
-Lowering find_lowering(std::string_view name) noexcept;
+Lowering find_lowering(const graph::Graph& graph, const graph::Node& node) noexcept;
 
-// One per family; find_lowering() has the names.
+// One per family; table.cpp has the names.
 Result<bool> lower_attention(Builder& builder, const AcceleratedNode& node);
 Result<bool> lower_conv_transpose(Builder& builder, const AcceleratedNode& node);
 Result<bool> lower_dequantize(Builder& builder, const AcceleratedNode& node);

@@ -419,10 +419,8 @@ class Attention {
 }  // namespace
 
 Result<bool> lower_attention(Builder& builder, const AcceleratedNode& node) {
-  const fallback::NodeView& view = node.view;
-  if (view.in(kQuery).type != tensor::DataType::kFloat32) return false;
   constexpr size_t kMostDimensions = 6;  // that oneDNN's fast products take
-  if (view.in(kQuery).rank() > kMostDimensions) return false;
+  if (node.view.in(kQuery).rank() > kMostDimensions) return false;
   return Attention(builder, node).lower();
 }
 

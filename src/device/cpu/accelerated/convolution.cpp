@@ -127,7 +127,6 @@ class ConvTranspose {
 Result<bool> lower_conv_transpose(Builder& builder, const AcceleratedNode& node) {
   constexpr size_t kMostSpatialDimensions = 3;
   MILLRACE_ASSIGN_OR_RETURN(TransposedExtents extents, fallback::transposed_extents(node.view));
-  if (node.view.in(0).type != tensor::DataType::kFloat32) return false;
   if (extents.window.rank() > kMostSpatialDimensions) return false;
   return ConvTranspose(builder, node, std::move(extents)).lower();
 }

@@ -134,7 +134,7 @@ Status lower_fallback(Builder& builder, const graph::Node& node, const graph::Fa
     MILLRACE_ASSIGN_OR_RETURN(const bool lowered, lower_collective(builder, node, op));
     return lowered ? Status() : lower_plain(builder, node, op);
   }
-  if (const Lowering lowering = find_lowering(op.name)) {
+  if (const Lowering lowering = find_lowering(builder.model().graph, node)) {
     MILLRACE_ASSIGN_OR_RETURN(const bool lowered,
                               lowering(builder, {node, fallback::NodeView(op, inputs)}));
     if (lowered) return {};

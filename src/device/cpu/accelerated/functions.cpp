@@ -4,33 +4,23 @@
 #include "device/cpu/kernels/primitives.h"
 
 namespace millrace::device::cpu::accelerated {
-namespace {
-
-Result<bool> lower_function(Builder& builder, const AcceleratedNode& node, const Eltwise& eltwise) {
-  if (node.view.in(0).type != tensor::DataType::kFloat32) return false;
-  return kernels::lower_eltwise(builder, node.node, eltwise);
-}
-
-}  // namespace
-
 // com.microsoft's has no approximation.
 Result<bool> lower_gelu(Builder& builder, const AcceleratedNode& node) {
   const bool by_tanh = node.view.text("approximate", "none") == "tanh";
   if (!by_tanh && !kGeluHasItsLimits) {
-    if (node.view.in(0).type != tensor::DataType::kFloat32) return false;
     MILLRACE_RETURN_IF_ERROR(kernels::lower_function(builder, node.input(0), node.node.outputs[0],
                                                      {graph::UnaryKind::kGelu, 0, 0}));
     return true;
   }
-  return lower_function(
-      builder, node,
+  return kernels::lower_eltwise(
+      builder, node.node,
       {by_tanh ? dnnl::algorithm::eltwise_gelu_tanh : dnnl::algorithm::eltwise_gelu_erf, 0, 0});
 }
 
 // x * sigmoid(alpha * x)
 Result<bool> lower_quick_gelu(Builder& builder, const AcceleratedNode& node) {
-  return lower_function(builder, node,
-                        {dnnl::algorithm::eltwise_swish, node.view.real("alpha", 1.702f), 0});
+  return kernels::lower_eltwise(
+      builder, node.node, {dnnl::algorithm::eltwise_swish, node.view.real("alpha", 1.702f), 0});
 }
 
 }  // namespace millrace::device::cpu::accelerated

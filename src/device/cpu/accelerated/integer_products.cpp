@@ -157,11 +157,12 @@ std::optional<Desc> layout_of_readers(const Builder& builder, ValueId id) {
   if (builder.is_output(id) || builder.readers(id).empty()) return std::nullopt;
   for (const uint32_t reader : builder.readers(id)) {
     if (!builder.comes_later(reader)) return std::nullopt;  // another partition copies plain bytes
-    const graph::Node& node = builder.model().graph.nodes[reader];
-    const auto* op = std::get_if<graph::Fallback>(&node.op);
-    if (op == nullptr || find_lowering(op->name) != lower_integer_product) return std::nullopt;
+    const graph::Graph& graph = builder.model().graph;
+    const graph::Node& node = graph.nodes[reader];
+    if (find_lowering(graph, node) != lower_integer_product) return std::nullopt;
     const std::vector<TensorView> operands = operand_views(builder, node);
-    const auto plan = integer_product::make_plan(builder, {node, NodeView(*op, operands)});
+    const NodeView view(std::get<graph::Fallback>(node.op), operands);
+    const auto plan = integer_product::make_plan(builder, {node, view});
     const bool reads_once = std::ranges::count(node.inputs, id) == 1 && node.input(kX) == id;
     if (!plan || plan->shape.is_matrix || !reads_once) return std::nullopt;
   }

@@ -118,7 +118,6 @@ class GroupNormStep final : public Step {
 
 Result<bool> lower_groups(Builder& builder, const AcceleratedNode& node, size_t groups_per_image) {
   const auto& x = node.view.in(0);
-  if (x.type != tensor::DataType::kFloat32) return false;
   const AxisSplit split(x.dims, 1);
   const size_t parts = split.size / groups_per_image;
   const Groups groups{split.outer * groups_per_image, parts, split.inner, split.size};
@@ -140,7 +139,7 @@ Result<bool> lower_groups(Builder& builder, const AcceleratedNode& node, size_t 
 
 Result<bool> lower_layer_norm(Builder& builder, const AcceleratedNode& node) {
   const auto& x = node.view.in(0);
-  if (x.type != tensor::DataType::kFloat32 || node.node.outputs.size() > 1) return false;
+  if (node.node.outputs.size() > 1) return false;
   MILLRACE_ASSIGN_OR_RETURN(const size_t axis,
                             graph::normalise_axis(node.view.integer("axis", -1), x.rank()));
   const size_t size = fallback::element_count(x.dims.subspan(axis));

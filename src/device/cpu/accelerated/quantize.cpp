@@ -306,7 +306,6 @@ class DynamicStep final : public Step {
 }  // namespace
 
 Result<bool> lower_quantize(Builder& builder, const AcceleratedNode& node) {
-  if (node.view.in(0).type != DataType::kFloat32) return false;
   if (fallback::has_four_bits(node.view.integer("output_dtype"))) return false;
   MILLRACE_ASSIGN_OR_RETURN(const bool is_round_trip, lower_round_trip(builder, node));
   if (is_round_trip) return true;
@@ -319,7 +318,6 @@ Result<bool> lower_dequantize(Builder& builder, const AcceleratedNode& node) {
 }
 
 Result<bool> lower_dynamic_quantize(Builder& builder, const AcceleratedNode& node) {
-  if (node.view.in(0).type != DataType::kFloat32 || !conversion_of(DataType::kUint8)) return false;
   MILLRACE_ASSIGN_OR_RETURN(const auto form, dynamic_form(builder, node));
   const Operand x = form.x;
   std::array<Operand, 3> outputs;

@@ -2,6 +2,8 @@
 #include <iterator>
 
 #include "device/cpu/accelerated/accelerated.h"
+#include "device/cpu/capabilities/capabilities.h"
+#include "device/cpu/capabilities/fast_fallbacks.h"
 
 namespace millrace::device::cpu::accelerated {
 namespace {
@@ -32,12 +34,15 @@ constexpr Row kRows[] = {
     {"millrace.MatMulIntegerToFloat", lower_integer_product},
     {"millrace.RoundedLSTM", lower_rounded_lstm},
 };
+static_assert(std::ranges::equal(kRows, kFastFallbacks, {}, &Row::name, &graph::FastFallback::name),
+              "the device states the same operators, in the same order");
 
 }  // namespace
 
-Lowering find_lowering(std::string_view name) noexcept {
-  const auto row = std::ranges::find(kRows, name, &Row::name);
-  return row == std::end(kRows) ? nullptr : row->lower;
+Lowering find_lowering(const graph::Graph& graph, const graph::Node& node) noexcept {
+  const auto* op = std::get_if<graph::Fallback>(&node.op);
+  if (op == nullptr || !capabilities().runs_on_npu(graph, node)) return nullptr;
+  return std::ranges::find(kRows, op->name, &Row::name)->lower;
 }
 
 }  // namespace millrace::device::cpu::accelerated

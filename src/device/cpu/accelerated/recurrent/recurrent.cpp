@@ -76,7 +76,7 @@ bool are_all_full(const NodeView& view) {
 
 bool is_covered(const Builder& builder, const AcceleratedNode& node) {
   const NodeView& view = node.view;
-  if (view.in(kX).type != tensor::DataType::kFloat32 || view.in(kX).elements() == 0) return false;
+  if (view.in(kX).elements() == 0) return false;
   for (const size_t index : {kWeights, kRecurrence, kBias}) {
     const ValueId id = node.input(index);
     if (id != kNoValue && !builder.is_constant(id)) return false;
