@@ -48,7 +48,9 @@ Form usual_form_of(const graph::Graph& graph, const graph::Node& node, ElementTy
   if (op == nullptr) return usual_form(type);
   const kernels::Convolution convolution(graph, node, *op, type);
   for (const kernels::Implementation& each : kernels::convolution_implementations())
-    if (each.is_worthwhile != nullptr && each.is_worthwhile(convolution)) return each.form;
+    if (each.planned && each.planned->is_worthwhile != nullptr &&
+        each.planned->is_worthwhile(convolution))
+      return each.planned->form;
   if (type == ElementType::f32 && is_narrow(convolution)) return Form::kChannelsLast;
   return usual_form(type);
 }

@@ -122,23 +122,22 @@ void MeasuredTimes::add_primitive(const Convolution& convolution, Form form,
   if (!known) found.push_back({candidate, primitive});
 }
 
-void MeasuredTimes::add_implementation(const Convolution& convolution,
-                                       const kernels::Implementation& implementation,
-                                       std::vector<Untimed>& found) {
-  const Desc image = implementation.image_layout(convolution.x, convolution.type);
+void MeasuredTimes::add_kernel(const Convolution& convolution, const kernels::PlannedKernel& kernel,
+                               std::vector<Untimed>& found) {
+  const Desc image = kernel.image_layout(convolution.x, convolution.type);
   const std::string layout = layout_name(image);
   layouts_.emplace(layout, image);
-  found.push_back({{implementation.form, layout, layout, implementation.name, 0}, &implementation});
+  found.push_back({{kernel.form, layout, layout, kernel.name, 0}, &kernel});
 }
 
 std::vector<MeasuredTimes::Untimed> MeasuredTimes::enumerate(const Convolution& convolution) {
-  std::vector<const kernels::Implementation*> own;
+  std::vector<const kernels::PlannedKernel*> own;
   for (const kernels::Implementation& each : kernels::convolution_implementations())
-    if (each.can_compute != nullptr && each.can_compute(convolution)) own.push_back(&each);
+    if (each.planned && each.planned->can_compute(convolution)) own.push_back(&*each.planned);
   // Kernels with channels innermost run in place of oneDNN's kernel, also where it chooses the
   // layout.
   const bool is_replaced = std::ranges::any_of(
-      own, [](const kernels::Implementation* each) { return is_innermost(each->form); });
+      own, [](const kernels::PlannedKernel* each) { return is_innermost(each->form); });
   std::vector<Untimed> found;
   for (const Form form : {Form::kBlocked, Form::kChannelsLast, Form::kLibrary}) {
     if (is_replaced && is_innermost(form)) continue;
@@ -148,12 +147,12 @@ std::vector<MeasuredTimes::Untimed> MeasuredTimes::enumerate(const Convolution& 
       if (error.status == dnnl_out_of_memory) throw;
     }
   }
-  for (const kernels::Implementation* each : own) add_implementation(convolution, *each, found);
+  for (const kernels::PlannedKernel* each : own) add_kernel(convolution, *each, found);
   return found;
 }
 
 uint64_t MeasuredTimes::time(const Convolution& convolution, const Untimed& untimed) {
-  if (const auto* own = std::get_if<const kernels::Implementation*>(&untimed.kernel))
+  if (const auto* own = std::get_if<const kernels::PlannedKernel*>(&untimed.kernel))
     return (*own)->time(convolution, stopwatch_);
   const auto& primitive = std::get<PrimitiveDesc>(untimed.kernel);
   std::vector<Stopwatch::Operand> operands = {
@@ -207,7 +206,7 @@ std::optional<Candidate> MeasuredTimes::pair(const Convolution& pointwise,
   const Desc image = kernels::separable::image_layout(pointwise, depthwise);
   const std::string layout = layout_name(image);
   layouts_.emplace(layout, image);
-  const Candidate candidate{Form::kSeparable, layout, layout, "millrace:separable",
+  const Candidate candidate{Form::kSeparable, layout, layout, kernels::separable::kName,
                             kernels::separable::time(pointwise, depthwise, stopwatch_)};
   times.convolutions[key] = {candidate};
   return candidate;

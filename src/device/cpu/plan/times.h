@@ -78,15 +78,14 @@ class MeasuredTimes final : public Times {
   // A candidate without its time, and what it is computed by.
   struct Untimed {
     Candidate candidate;
-    std::variant<PrimitiveDesc, const kernels::Implementation*> kernel;
+    std::variant<PrimitiveDesc, const kernels::PlannedKernel*> kernel;
   };
   // Remembers their layouts, for moves.
   std::vector<Untimed> enumerate(const kernels::Convolution& convolution);
   void add_primitive(const kernels::Convolution& convolution, Form form,
                      std::vector<Untimed>& found);
-  void add_implementation(const kernels::Convolution& convolution,
-                          const kernels::Implementation& implementation,
-                          std::vector<Untimed>& found);
+  void add_kernel(const kernels::Convolution& convolution, const kernels::PlannedKernel& kernel,
+                  std::vector<Untimed>& found);
   uint64_t time(const kernels::Convolution& convolution, const Untimed& untimed);
   uint64_t time_reorder(const Desc& from, const Desc& to) const;
   std::optional<Desc> desc_of(const std::string& layout, const Dims& dims, ElementType type) const;

@@ -143,14 +143,6 @@ bool can_compute(const Convolution& convolution) {
          groups_of(static_cast<size_t>(op.group)).size != 0;
 }
 
-Desc image_layout(const Dims& dims) {
-  return ordered_desc(dims, ElementType::bf16, kChannelsInnermost);
-}
-
-Desc layout_for(const Dims& dims, ElementType) {
-  return image_layout(dims);
-}
-
 uint64_t time(const Convolution& convolution, const Stopwatch& stopwatch) {
   const Layer layer = layer_of(convolution);
   constexpr size_t kAllTaps = kTaps * kTaps;
@@ -158,7 +150,7 @@ uint64_t time(const Convolution& convolution, const Stopwatch& stopwatch) {
   const auto zeros_count = static_cast<int64_t>(kPaddingPixels * layer.geometry.channels);
   const auto image_of_one = [&](Dims dims) {
     dims[0] = 1;
-    return stopwatch.filled(image_layout(dims));
+    return stopwatch.filled(channels_last_desc(dims, convolution.type));
   };
   const dnnl::memory image = image_of_one(convolution.x), result = image_of_one(convolution.y),
                      zeros = stopwatch.filled(plain_desc({zeros_count}, ElementType::bf16)),
@@ -177,8 +169,9 @@ Result<bool> lower(Builder& builder, const Node& node, const graph::Conv& op) {
   const Convolution convolution(builder.model().graph, node, op, builder.type());
   if (!is_innermost(builder.form()) || !can_compute(convolution) || !has_constants(builder, node))
     return false;
-  MILLRACE_ASSIGN_OR_RETURN(const Operand x,
-                            builder.in_layout(node.input(kX), image_layout(convolution.x)));
+  MILLRACE_ASSIGN_OR_RETURN(
+      const Operand x,
+      builder.in_layout(node.input(kX), channels_last_desc(convolution.x, convolution.type)));
   const Layer layer = layer_of(convolution);
   const Groups& groups = layer.groups;
   Buffers buffers{};
@@ -190,8 +183,10 @@ Result<bool> lower(Builder& builder, const Node& node, const graph::Conv& op) {
   const std::vector<float> zeros(kPaddingPixels * groups.channels);
   const Desc zeros_desc = plain_desc({static_cast<int64_t>(zeros.size())}, ElementType::bf16);
   buffers.zeros = builder.add_constant(zeros_desc, zeros).buffer;
-  buffers.y = builder.new_result(node.outputs[0], image_layout(convolution.y)).buffer;
-  builder.add("Conv", "millrace:depthwise",
+  buffers.y =
+      builder.new_result(node.outputs[0], channels_last_desc(convolution.y, convolution.type))
+          .buffer;
+  builder.add("Conv", kName,
               std::make_unique<DepthwiseStep>(layer, static_cast<size_t>(convolution.x[0]), buffers,
                                               builder.chunks()));
   return true;

@@ -11,16 +11,15 @@
 
 namespace millrace::device::cpu::kernels::depthwise {
 
-// Whether the Conv can be such a step, with a constant filter and a constant bias or none.
+inline constexpr const char* kName = "millrace:depthwise";
+
+// Whether the Conv can be such a step, with a constant filter and a constant bias or none. Its
+// images are in channels_last_desc().
 bool can_compute(const Convolution& convolution);
-// The layout of its images, and the same as Implementation has it, whose type is BF16.
-Desc image_layout(const Dims& dims);
-Desc layout_for(const Dims& dims, ElementType type);
-// See Implementation.
+// See PlannedKernel.
 uint64_t time(const Convolution& convolution, const Stopwatch& stopwatch);
 
-// Lowers the Conv where its form has channels innermost; false, with nothing added, where there is
-// no such step for it.
+// See Implementation. Requires that channels are innermost in the form of the Conv.
 Result<bool> lower(Builder& builder, const Node& node, const graph::Conv& op);
 
 }  // namespace millrace::device::cpu::kernels::depthwise

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "device/cpu/kernels/bounds.h"
-#include "device/cpu/kernels/depthwise/depthwise.h"
 #include "device/cpu/kernels/few_channels/loops.h"
 #include "device/cpu/kernels/primitives.h"
 #include "device/cpu/kernels/tiles.h"
@@ -138,7 +137,7 @@ Result<bool> lower(Builder& builder, const Node& node, const graph::Conv& op) {
   if (node.input(kBias) != kNoValue)
     buffers.bias = builder.arranged(node.input(kBias), bias_of(geometry));
   buffers.scratch = builder.new_temporary(plain_desc({scratch}, ElementType::bf16)).buffer;
-  buffers.y = builder.new_result(node.outputs[0], depthwise::image_layout(y)).buffer;
+  buffers.y = builder.new_result(node.outputs[0], channels_last_desc(y, ElementType::bf16)).buffer;
   builder.add(
       "Conv", "millrace:few-channels",
       std::make_unique<FewChannelsStep>(geometry, *bounds_of(op.activation), buffers, parts));

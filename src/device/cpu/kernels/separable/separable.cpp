@@ -47,7 +47,7 @@ Geometry geometry_of(const Convolution& pointwise, const Convolution& depthwise)
 
 // The layout of the image and of the result, of these dimensions.
 Desc image_layout(const Geometry& geometry, ElementType type, const Dims& dims) {
-  return geometry.channels_innermost ? depthwise::image_layout(dims)
+  return geometry.channels_innermost ? channels_last_desc(dims, type)
                                      : blocked_desc(dims, type, static_cast<int>(geometry.block));
 }
 
@@ -200,7 +200,7 @@ class Lowering {
     buffers.x = from.buffer;
     buffers.y = builder_.new_result(second_.outputs[0], layout_of(y)).buffer;
     buffers.scratch = builder_.new_temporary(plain_desc({floats}, ElementType::f32)).buffer;
-    builder_.add("Conv", "millrace:separable",
+    builder_.add("Conv", kName,
                  std::make_unique<SeparableStep<T>>(geometry_, from_dim(x[0]), buffers, chunks));
     return {};
   }

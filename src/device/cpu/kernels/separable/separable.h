@@ -10,6 +10,8 @@
 
 namespace millrace::device::cpu::kernels::separable {
 
+inline constexpr const char* kName = "millrace:separable";
+
 // Returns the layout of the image and of the result of a pair.
 Desc image_layout(const Convolution& pointwise, const Convolution& depthwise);
 // Nanoseconds that the step of both takes; see Implementation::time. Requirement: partner_of() has

@@ -187,7 +187,7 @@ void add_step(Builder& builder, const Convolution& convolution, const Operands& 
   const Buffers buffers{operands.x, filters, operands.bias, operands.y, scratch.buffer};
   const Finish finish{nullptr, operands.adds, bounds.least, bounds.most};
   const auto add = [&]<class Number>(Number) {
-    builder.add("Conv", "millrace:winograd",
+    builder.add("Conv", kName,
                 std::make_unique<WinogradStep<Number>>(geometry, from_dim(convolution.x[0]),
                                                        buffers, finish, chunks));
   };

@@ -8,6 +8,8 @@
 
 namespace millrace::device::cpu::kernels::winograd {
 
+inline constexpr const char* kName = "millrace:winograd";
+
 // Whether there is such a step: for images of whole blocks of channels, filters of 3x3 taps at
 // stride 1. Their weights must be constants, besides. In BF16, where the processor has no matrix
 // instructions (AMX), which are several times as fast and want channels innermost.
