@@ -29,6 +29,13 @@ bool has_constants(const Builder& builder, const Node& node) {
          (node.input(kBias) == kNoValue || builder.is_constant(node.input(kBias)));
 }
 
+Layer layer_of(const Convolution& convolution) {
+  const graph::Conv& op = *convolution.op;
+  const Geometry geometry = geometry_of(op, convolution.x, convolution.y);
+  const Bounds bounds = *bounds_of(op.activation);
+  return {geometry, groups_of(geometry.channels), bounds.least, bounds.most};
+}
+
 struct Buffers {
   BufferId x, y, filters, zeros;
   std::optional<BufferId> bias;
@@ -122,13 +129,6 @@ Geometry geometry_of(const graph::Conv& op, const Dims& x, const Dims& y) {
           .stride = size(op.strides[0]),
           .above = size(op.pads_begin[0]),
           .left = size(op.pads_begin[1])};
-}
-
-static Layer layer_of(const Convolution& convolution) {
-  const graph::Conv& op = *convolution.op;
-  const Geometry geometry = geometry_of(op, convolution.x, convolution.y);
-  const Bounds bounds = *bounds_of(op.activation);
-  return {geometry, groups_of(geometry.channels), bounds.least, bounds.most};
 }
 
 bool can_compute(const Convolution& convolution) {

@@ -13,6 +13,11 @@ namespace millrace::device::cpu::kernels::depthwise {
 
 inline constexpr const char* kName = "millrace:depthwise";
 
+// Whether the Conv is a depthwise convolution of 3x3 taps, of an image of dimensions `x`.
+bool is_depthwise(const graph::Conv& op, const Dims& x, const Dims& weight);
+// Returns the geometry of one image of the batch. Requirement: is_depthwise().
+Geometry geometry_of(const graph::Conv& op, const Dims& x, const Dims& y);
+
 // Whether the Conv can be such a step, with a constant filter and a constant bias or none. Its
 // images are in channels_last_desc().
 bool can_compute(const Convolution& convolution);

@@ -1,12 +1,7 @@
 // The windows of a depthwise convolution of 3x3 taps over an image whose channels lie innermost.
 #pragma once
 
-#include <array>
 #include <cstddef>
-#include <cstdint>
-
-#include "device/cpu/dnnl/desc.h"
-#include "graph/operators.h"
 
 namespace millrace::device::cpu::kernels::depthwise {
 
@@ -20,14 +15,6 @@ struct Geometry {
   size_t stride;                 // 1 or 2
   size_t above, left;            // pixels around the image, 0 or 1
 };
-
-// The order of the dimensions of such images in memory.
-inline constexpr std::array<uint32_t, 4> kChannelsInnermost = {0, 2, 3, 1};
-
-// Whether the Conv is such a convolution, of an image of dimensions `x`.
-bool is_depthwise(const graph::Conv& op, const Dims& x, const Dims& weight);
-// Returns the geometry of one image of the batch. Requirement: is_depthwise().
-Geometry geometry_of(const graph::Conv& op, const Dims& x, const Dims& y);
 
 // Channels are computed in groups that follow each other, of `size` but for the last one: that has
 // as many or half of it, and ends with the last channel, so that it may begin within the one

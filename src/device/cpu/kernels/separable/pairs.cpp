@@ -5,7 +5,7 @@
 #include <variant>
 
 #include "device/cpu/kernels/bounds.h"
-#include "device/cpu/kernels/depthwise/window.h"
+#include "device/cpu/kernels/depthwise/depthwise.h"
 #include "device/cpu/kernels/primitives.h"
 #include "device/cpu/kernels/separable/bf16_loops.h"
 #include "device/cpu/kernels/separable/loops.h"

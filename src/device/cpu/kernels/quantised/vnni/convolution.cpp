@@ -5,6 +5,7 @@
 #include <memory>
 #include <numeric>
 
+#include "device/cpu/kernels/depthwise/depthwise.h"
 #include "device/cpu/kernels/quantised/vnni/steps.h"
 #include "device/cpu/steps/parts.h"
 
