@@ -23,7 +23,6 @@ namespace {
 using graph::Dims;
 using graph::Precision;
 using graph::ValueId;
-using ::testing::AnyOf;
 using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -71,6 +70,14 @@ std::vector<std::string> reasons(const Program& program) {
   return found;
 }
 
+// Returns what the kernels of the convolutions were chosen by.
+std::vector<KernelChoice> choices(const Program& program) {
+  std::vector<KernelChoice> found;
+  for (const StepInfo& step : program.info().steps)
+    if (step.operation == "Conv") found.push_back(step.chosen_by);
+  return found;
+}
+
 class Tuning : public ::testing::Test {
  protected:
   Tuning() { setenv("MILLRACE_TUNING", record_.c_str(), 1); }
@@ -112,6 +119,7 @@ class Tuning : public ::testing::Test {
 TEST_F(Tuning, WhatWasMeasuredIsKeptAndGivesTheSamePlanAgain) {
   const auto measured = load_measuring();
   EXPECT_THAT(reasons(*measured), Each(HasSubstr("measured here")));
+  EXPECT_THAT(choices(*measured), Each(KernelChoice::kMeasured));
   const std::string times = text();
   const auto again = load(network());
   EXPECT_EQ(implementations(*again), implementations(*measured));
@@ -293,9 +301,30 @@ TEST_F(Tuning, WithoutARecordTheReasonIsTheRule) {
   unsetenv("MILLRACE_TUNING");
   const auto program = load(network());
   EXPECT_THAT(reasons(*program), Each(HasSubstr("by rule: no measured times are used")));
+  EXPECT_THAT(choices(*program), Each(KernelChoice::kRule));
   const auto again = load(network());
   EXPECT_EQ(implementations(*again), implementations(*program));
   EXPECT_EQ(reasons(*again), reasons(*program));
+}
+
+// Plans leave out convolutions whose weights are computed, and all other operators.
+TEST_F(Tuning, AStepThatIsNotPlannedHadNoChoice) {
+  ModelBuilder builder;
+  const ValueId weights = builder.input({8, 8, 3, 3});
+  const ValueId y = builder.node(graph::Conv{{1, 1}, {1, 1}, {1, 1}, {1, 1}, 1, {}},
+                                 {builder.input({1, 8, 10, 10}), weights});
+  builder.output(builder.node(graph::Concat{1}, {y, y}));
+  const auto model = builder.build();
+  const auto expect_no_choice = [&](const char* measure) {
+    setenv("MILLRACE_TUNE", measure, 1);
+    const ProgramInfo info = load(model)->info();
+    EXPECT_EQ(std::ranges::count(info.steps, "Conv", &StepInfo::operation), 1);
+    for (const StepInfo& step : info.steps)
+      EXPECT_EQ(step.chosen_by, KernelChoice::kOnlyOne) << step.operation;
+  };
+  expect_no_choice("1");
+  unsetenv("MILLRACE_TUNING");
+  expect_no_choice("0");
 }
 
 class WithoutTimes : public Tuning {
