@@ -1,7 +1,6 @@
 // MatMul against its definition.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <string>
 #include <vector>
 

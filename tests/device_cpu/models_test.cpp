@@ -1,7 +1,6 @@
 // Real models: everything they spend time in runs on a fast kernel.
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <memory>
 #include <string>
 

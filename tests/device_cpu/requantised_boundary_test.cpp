@@ -2,7 +2,6 @@
 // more, through them; the CPU views lose nothing.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <string>
 

@@ -1,8 +1,6 @@
 // Quantisation.
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "tests/device_cpu/accelerated/as_plain.h"
 #include "tests/device_cpu/model_builder.h"
 #include "tests/device_cpu/run_model.h"

@@ -1,7 +1,6 @@
 // A descriptor with another type puts every element at the same place.
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <numeric>
 #include <vector>
 

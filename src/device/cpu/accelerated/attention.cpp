@@ -11,7 +11,6 @@
 
 #include "device/cpu/accelerated/accelerated.h"
 #include "device/cpu/builder/operands.h"
-#include "device/cpu/dnnl/openmp/openmp.h"
 #include "device/cpu/dnnl/product.h"
 #include "device/cpu/dnnl/traits.h"
 #include "device/cpu/kernels/primitives.h"

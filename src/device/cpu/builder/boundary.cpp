@@ -1,7 +1,5 @@
 #include "device/cpu/builder/boundary.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <memory>

@@ -142,9 +142,6 @@ class Builder {
   Desc plain_stored_form(graph::ValueId id) const;
   Result<Operand> stored(graph::ValueId id);
   Result<Operand> stored_in(graph::ValueId id, const Desc& wanted);
-  const std::vector<Operand>& stored_locations(graph::ValueId id) const {
-    return values_[id].stored;
-  }
 
   // Leaves the node that is being lowered to a later one, which computes it with its own. What it
   // reads is kept until then. Requirement: comes_later(until), and `until` alone reads its results.

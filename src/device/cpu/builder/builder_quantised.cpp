@@ -1,6 +1,5 @@
 // The builder's handling of quantised values: it keeps their integers, and kernels that compute
 // with floating point numbers get copies.
-#include <algorithm>
 
 #include "device/cpu/builder/boundary.h"
 #include "device/cpu/builder/builder.h"

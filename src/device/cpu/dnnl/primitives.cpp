@@ -1,7 +1,6 @@
 #include "device/cpu/dnnl/primitives.h"
 
 #include <algorithm>
-#include <optional>
 #include <vector>
 
 #include "device/cpu/dnnl/defects.h"

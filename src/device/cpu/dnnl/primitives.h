@@ -4,7 +4,6 @@
 
 #include <string>
 #include <type_traits>
-#include <vector>
 
 #include "device/cpu/dnnl/desc.h"
 #include "device/cpu/dnnl/openmp/openmp.h"

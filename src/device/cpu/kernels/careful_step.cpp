@@ -7,7 +7,6 @@
 
 #include "device/cpu/dnnl/invalid_flag.h"
 #include "device/cpu/kernels/elementwise/loop_step.h"
-#include "device/cpu/kernels/elementwise/loops.h"
 
 namespace millrace::device::cpu::kernels {
 namespace {

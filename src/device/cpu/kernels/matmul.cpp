@@ -1,8 +1,6 @@
 // MatMul: inner products with constant weights, batched products of two values otherwise.
 #include <algorithm>
-#include <memory>
 #include <numeric>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>

@@ -1,7 +1,6 @@
 // Common code of the kernels that make primitives.
 #pragma once
 
-#include <initializer_list>
 #include <optional>
 #include <string_view>
 #include <utility>

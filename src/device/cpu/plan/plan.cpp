@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <oneapi/dnnl/dnnl.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
@@ -93,9 +92,9 @@ std::string times_of(const std::vector<Candidate>& candidates, bool ends_step) {
   for (const Candidate& each : candidates) {
     const bool is_for_two = each.form == Form::kSeparable;
     if (is_for_two && ends_step) continue;
-    text += fmt::format("{}{} {}{} ({} to {}{}{})", text.empty() ? " " : ", ", name_of(each.form),
+    text += fmt::format("{}{} {}{} ({} to {}, {})", text.empty() ? " " : ", ", name_of(each.form),
                         time_of(each), is_for_two ? " with the next" : "", each.source, each.result,
-                        each.kernel.empty() ? "" : ", ", each.kernel);
+                        each.kernel);
   }
   return text;
 }

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "device/cpu/dnnl/traits.h"
 #include "device/cpu/kernels/primitives.h"

@@ -1,7 +1,5 @@
 #include "device/cpu/reorders/channels_last_loops.h"
 
-#include <algorithm>
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/cpu/reorders/channels_last_loops.cpp"
 #include <hwy/foreach_target.h>

@@ -19,7 +19,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 
 #include "queue/lanes/team.h"
 #include "queue/requests/run_control.h"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include "device/cpu/dnnl/convolution.h"

@@ -1,7 +1,5 @@
 #include "device/cpu/kernels/convolution/primitive.h"
 
-#include <utility>
-
 #include "device/cpu/dnnl/convolution.h"
 #include "device/cpu/kernels/primitives.h"
 

@@ -3,7 +3,6 @@
 #include "device/cpu/kernels/elementwise/binary.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <memory>

@@ -1,5 +1,4 @@
 // The general case of Binary: any broadcast, any function, over plain memory.
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <memory>

@@ -1,7 +1,6 @@
 // Reduce on integers: sums, means and bounds of rows of bytes, in any form.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <vector>
 

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "device/cpu/builder/builder.h"
-#include "tensor/element.h"
 
 namespace millrace::device::cpu::kernels::quantised {
 

@@ -3,7 +3,6 @@
 // other. Infinite numbers between them become NaN, and those beyond 2^110 may become infinite.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 #include "device/cpu/kernels/separable/geometry.h"

@@ -4,7 +4,6 @@
 #include <string_view>
 #include <utility>
 
-#include "device/cpu/dnnl/calls.h"
 #include "device/cpu/dnnl/traits.h"
 
 namespace millrace::device::cpu::kernels::quantised {
