@@ -1,4 +1,4 @@
-// Images that are moved pixel by pixel, whether or not networks of this machine come to it.
+// Copies of images pixel by pixel, whether or not networks of this machine need them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -76,9 +76,9 @@ Desc every_other(const Dims& dims, ElementType type, int64_t first) {
 }
 
 // The result of oneDNN's reorder for the same bytes.
-std::vector<std::byte> by_library(const Desc& from, const Desc& to,
-                                  std::vector<std::byte> from_bytes,
-                                  std::vector<std::byte> to_bytes) {
+std::vector<std::byte> by_onednn(const Desc& from, const Desc& to,
+                                 std::vector<std::byte> from_bytes,
+                                 std::vector<std::byte> to_bytes) {
   const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
   dnnl::stream stream(engine);
   dnnl::memory source(from, engine, from_bytes.data()), result(to, engine, to_bytes.data());
@@ -105,7 +105,7 @@ std::vector<Move> moves(ElementType type) {
       {"the second of each pair", every_other(image, type, 1), part(room, image, 20), 2800, 3500}};
 }
 
-TEST(ChannelsStep, GivesTheBytesOfTheLibrary) {
+TEST(ChannelsLastStep, GivesTheBytesOfOneDnn) {
   for (const ElementType type : {ElementType::u8, ElementType::bf16, ElementType::f32})
     for (const Move& move : moves(type))
       for (const uint32_t chunks : {1U, 3U}) {
@@ -113,7 +113,7 @@ TEST(ChannelsStep, GivesTheBytesOfTheLibrary) {
         const size_t size = dnnl::memory::data_type_size(type);
         std::vector<std::byte> from(move.from_elements * size), to(move.to_elements * size);
         for (size_t i = 0; i < from.size(); ++i) from[i] = std::byte(i % 120);
-        const auto expected = by_library(move.from, move.to, from, to);
+        const auto expected = by_onednn(move.from, move.to, from, to);
         const auto step = reorder_step({0, move.from}, {1, move.to}, chunks);
         ASSERT_NE(step, nullptr);
         EXPECT_THAT(step->buffers(), ::testing::ElementsAre(0, 1));
@@ -125,7 +125,7 @@ TEST(ChannelsStep, GivesTheBytesOfTheLibrary) {
       }
 }
 
-TEST(ChannelsStep, IsNotMadeForOtherOperands) {
+TEST(ChannelsLastStep, IsNotMadeForOtherOperands) {
   const Dims image = {1, 40, 5, 7};
   const Desc bf16 = channels_last_desc(image, ElementType::bf16);
   const auto is_made = [](const Desc& from, const Desc& to) {

@@ -1,4 +1,4 @@
-// The loops that move pictures, whether or not networks of this machine come to it.
+// Reorders of RGBX images, whether or not networks of this machine need them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 namespace millrace::device::cpu::reorders::rgbx {
 namespace {
 
-TEST(Pixels, LoseTheirFourthElement) {
+TEST(RgbxPixels, LoseTheirFourthElement) {
   // Around every number of lanes that a vector of 16-bit elements may have.
   for (const size_t pixels : {0, 1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100}) {
     SCOPED_TRACE(pixels);
@@ -33,7 +33,7 @@ TEST(Pixels, LoseTheirFourthElement) {
   }
 }
 
-TEST(Pixels, AreSplitIntoPlanes) {
+TEST(RgbxPixels, AreSplitIntoPlanes) {
   for (const size_t pixels : {0, 1, 3, 4, 5, 7, 8, 9, 15, 16, 17, 33, 100}) {
     SCOPED_TRACE(pixels);
     constexpr float kGuard = -1, kUnused = -2;
@@ -55,7 +55,7 @@ Desc padded(const Dims& dims, ElementType type) {
   return hcwnc_desc(dims, type, kRoom);
 }
 
-TEST(PixelsStep, MovesThePartsOfAPicture) {
+TEST(RgbxStep, MovesThePartsOfAnImage) {
   const Dims dims = {1, kChannels, 5, 7};
   constexpr size_t kPixels = 35;
   for (const uint32_t chunks : {1U, 3U}) {
@@ -83,7 +83,7 @@ TEST(PixelsStep, MovesThePartsOfAPicture) {
   }
 }
 
-TEST(PixelsStep, IsNotMadeForOtherOperands) {
+TEST(RgbxStep, IsNotMadeForOtherOperands) {
   const auto is_made = [](const Desc& from, const Desc& to) {
     return reorder_step({0, from}, {1, to}, 1) != nullptr;
   };

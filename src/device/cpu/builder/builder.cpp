@@ -186,9 +186,9 @@ void add_layout_copy(Builder& builder, ValueId moved, Operand from, const Operan
 void Builder::add_reorder(ValueId moved, const Operand& from, const Operand& to,
                           std::optional<ViewCondition> only_in) {
   if (auto step = reorders::rgbx::reorder_step(from, to, threads_)) {
-    add("Reorder", "millrace:pixels", std::move(step), only_in, moved);
+    add("Reorder", "millrace:rgbx", std::move(step), only_in, moved);
   } else if (auto copy = reorders::channels_last::reorder_step(from, to, threads_)) {
-    add("Reorder", "millrace:channels", std::move(copy), only_in, moved);
+    add("Reorder", "millrace:channels-last", std::move(copy), only_in, moved);
   } else if (!reorders_rightly(from.desc, to.desc)) {
     add_layout_copy(*this, moved, from, to, only_in);
   } else {

@@ -13,12 +13,12 @@ namespace {
 constexpr size_t kChannelDim = 1;
 
 // Position of the channels of an image in memory, in elements.
-struct Place {
+struct Position {
   size_t start, pixel_distance, channel_distance;
 };
 
-// The distance between pixels, where it is the same between all neighbours in memory and the
-// dimensions that they follow each other in are in order.
+// Returns the distance between pixels, if it is the same between all neighbours in memory and the
+// dimensions other than the channels lie in their order.
 std::optional<size_t> pixel_distance(const Dims& dims, const Dims& strides) {
   std::optional<int64_t> least;
   int64_t next = 0;  // the stride of the next dimension further out
@@ -31,18 +31,18 @@ std::optional<size_t> pixel_distance(const Dims& dims, const Dims& strides) {
   return least ? std::optional(static_cast<size_t>(*least)) : std::nullopt;
 }
 
-std::optional<Place> place_of(const Desc& desc) {
+std::optional<Position> position_of(const Desc& desc) {
   const Dims dims = desc.dims();
   if (dims.size() <= kChannelDim) return std::nullopt;
   const auto strides = strides_of(desc);
   if (!strides) return std::nullopt;
   const auto distance = pixel_distance(dims, *strides);
   if (!distance) return std::nullopt;
-  return Place{static_cast<size_t>(start_of(desc)), *distance,
-               static_cast<size_t>((*strides)[kChannelDim])};
+  return Position{static_cast<size_t>(start_of(desc)), *distance,
+                  static_cast<size_t>((*strides)[kChannelDim])};
 }
 
-// The channels to move, in elements of `element` bytes.
+// The arguments of the loops, in elements of `element` bytes.
 struct Plan {
   size_t element;
   bool is_every_other, takes_second;
@@ -52,24 +52,23 @@ struct Plan {
 
 // Returns nothing if the loops cannot move the image, or would read half a pair that is not there.
 std::optional<Plan> plan_for(const Operand& from, const Operand& to) {
-  const auto from_place = place_of(from.desc), to_place = place_of(to.desc);
+  const auto source = position_of(from.desc), target = position_of(to.desc);
   const Dims dims = from.desc.dims();
-  if (!from_place || !to_place || from.desc.data_type() != to.desc.data_type() ||
-      to_place->channel_distance != 1 ||
-      (from_place->channel_distance != 1 && from_place->channel_distance != 2))
+  if (!source || !target || from.desc.data_type() != to.desc.data_type() ||
+      target->channel_distance != 1 ||
+      (source->channel_distance != 1 && source->channel_distance != 2))
     return std::nullopt;
   const size_t channels = static_cast<size_t>(dims[kChannelDim]);
-  if (from_place->pixel_distance < channels || to_place->pixel_distance < channels)
-    return std::nullopt;
+  if (source->pixel_distance < channels || target->pixel_distance < channels) return std::nullopt;
   size_t pixels = 1;
   for (size_t dim = 0; dim < dims.size(); ++dim)
     if (dim != kChannelDim) pixels *= static_cast<size_t>(dims[dim]);
   Plan plan{dnnl::memory::data_type_size(from.desc.data_type()),
-            from_place->channel_distance == 2,
+            source->channel_distance == 2,
             false,
-            from_place->start,
-            to_place->start,
-            {pixels, from_place->pixel_distance, to_place->pixel_distance, channels}};
+            source->start,
+            target->start,
+            {pixels, source->pixel_distance, target->pixel_distance, channels}};
   if (channels * plan.element < kLeastBytes) return std::nullopt;
   if (!plan.is_every_other) return plan;
   const size_t distance = plan.pixels.from_distance;
@@ -79,9 +78,9 @@ std::optional<Plan> plan_for(const Operand& from, const Operand& to) {
   return has_pairs && plan.element <= sizeof(uint32_t) ? std::optional(plan) : std::nullopt;
 }
 
-class ChannelsStep final : public Step {
+class ChannelsLastStep final : public Step {
  public:
-  ChannelsStep(BufferId from, BufferId to, const Plan& plan, uint32_t chunks)
+  ChannelsLastStep(BufferId from, BufferId to, const Plan& plan, uint32_t chunks)
       : from_(from),
         to_(to),
         plan_(plan),
@@ -130,7 +129,7 @@ class ChannelsStep final : public Step {
 std::unique_ptr<const Step> reorder_step(const Operand& from, const Operand& to, uint32_t chunks) {
   const auto plan = plan_for(from, to);
   if (!plan) return nullptr;
-  return std::make_unique<ChannelsStep>(from.buffer, to.buffer, *plan, chunks);
+  return std::make_unique<ChannelsLastStep>(from.buffer, to.buffer, *plan, chunks);
 }
 
 }  // namespace millrace::device::cpu::reorders::channels_last

@@ -1,4 +1,4 @@
-// Reorders that oneDNN does wrong (dnnl/reorder.h).
+// The step in place of reorders that oneDNN does wrong (dnnl/reorder.h).
 #pragma once
 
 #include <memory>
@@ -7,7 +7,7 @@
 
 namespace millrace::device::cpu::reorders {
 
-// Requirement: as LayoutCopy.
+// Returns a step that runs a LayoutCopy; the same requirement.
 std::unique_ptr<const Step> layout_copy_step(const Operand& from, const Operand& to);
 
 }  // namespace millrace::device::cpu::reorders

@@ -1,7 +1,6 @@
 #include "device/cpu/reorders/rgbx.h"
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 #include "device/cpu/reorders/rgbx_loops.h"
@@ -23,9 +22,9 @@ void split_some(const float* from, float* to, size_t pixels, size_t first, size_
 }
 
 template <class Element, Move<Element> kMove>
-class PixelsStep final : public Step {
+class RgbxStep final : public Step {
  public:
-  PixelsStep(BufferId from, BufferId to, size_t pixels, uint32_t chunks)
+  RgbxStep(BufferId from, BufferId to, size_t pixels, uint32_t chunks)
       : from_(from),
         to_(to),
         pixels_(pixels),
@@ -51,18 +50,17 @@ class PixelsStep final : public Step {
 }  // namespace
 
 std::unique_ptr<const Step> reorder_step(const Operand& from, const Operand& to, uint32_t chunks) {
-  constexpr std::array<uint32_t, 4> kInnermost = {0, 2, 3, 1};
   const Dims dims = from.desc.dims();
   const ElementType type = from.desc.data_type();
   if (dims.size() != 4 || dims[0] != 1 || dims[1] != static_cast<int64_t>(kChannels) ||
       from.desc != hcwnc_desc(dims, type, kRoom))
     return nullptr;
   const auto pixels = static_cast<size_t>(dims[2] * dims[3]);
-  if (type == ElementType::bf16 && to.desc == ordered_desc(dims, type, kInnermost))
-    return std::make_unique<PixelsStep<uint16_t, compact_some>>(from.buffer, to.buffer, pixels,
-                                                                chunks);
+  if (type == ElementType::bf16 && to.desc == channels_last_desc(dims, type))
+    return std::make_unique<RgbxStep<uint16_t, compact_some>>(from.buffer, to.buffer, pixels,
+                                                              chunks);
   if (type == ElementType::f32 && to.desc == plain_desc(dims, type))
-    return std::make_unique<PixelsStep<float, split_some>>(from.buffer, to.buffer, pixels, chunks);
+    return std::make_unique<RgbxStep<float, split_some>>(from.buffer, to.buffer, pixels, chunks);
   return nullptr;
 }
 

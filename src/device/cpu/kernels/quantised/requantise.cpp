@@ -55,7 +55,7 @@ Result<bool> pack_pixels(Builder& builder, ValueId x, ValueId y) {
   if (pixels < BlockKernels::kMinPixels || builder.type() != ElementType::f32) return false;
   MILLRACE_ASSIGN_OR_RETURN(const Operand from, builder.plain(x));
   const Operand to = builder.new_stored_result(y, pixels_desc(dims, builder.stored_type(y)));
-  builder.add("Quantise", "millrace:pixels",
+  builder.add("Quantise", "millrace:rgbx",
               std::make_unique<PackStep>(pack, *rule, static_cast<size_t>(dims[1]), pixels,
                                          from.buffer, to.buffer));
   return true;
