@@ -152,7 +152,7 @@ TEST(ConvKernel, FromOneChannelToOneFillsVectorsWithPixels) {
                                          {builder.input(x.dims), builder.constant(mix)});
       builder.output(builder.node(op, {mixed, builder.constant(weight), builder.constant(bias)}));
       const auto program = load(builder.build());
-      EXPECT_THAT(implementations(*program), ::testing::Contains("Conv millrace:plane"));
+      EXPECT_THAT(implementations(*program), ::testing::Contains("Conv millrace:one-channel"));
       const Tensor sums = reference_conv(
           op, reference_conv(conv({1, 1}, {1, 1}, {0, 0}, {0, 0}), x, mix, dims), weight, dims);
       Tensor expected = sums;

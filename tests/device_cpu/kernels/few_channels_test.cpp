@@ -1,4 +1,5 @@
-// The convolution of a BF16 picture by tiles, beside sums that are added up one by one.
+// The convolution of a BF16 image of few channels by tiles, beside sums that are added up one by
+// one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +27,7 @@ struct Case {
   float least = 0, most = kInfinite;
 };
 
-class Picture : public ::testing::TestWithParam<Case> {
+class FewChannels : public ::testing::TestWithParam<Case> {
  protected:
   void SetUp() override {
     if (!may_use_tiles()) GTEST_SKIP() << "no AMX on this processor";
@@ -36,7 +37,7 @@ class Picture : public ::testing::TestWithParam<Case> {
   std::vector<uint16_t> run_loops(size_t first_rows) const {
     std::vector<uint16_t> filters(g_.all_filter_elements());
     arrange_filters(g_, filters_.data(), filters.data());
-    AtPageEnd picture(pixels_with_room()), guarded_filters(filters);
+    AtPageEnd image(pixels_with_room()), guarded_filters(filters);
     std::vector<float> bias = bias_;
     bias.resize(g_.blocks() * kBlock);
     constexpr uint16_t kGuard = 0x1234;
@@ -44,7 +45,7 @@ class Picture : public ::testing::TestWithParam<Case> {
     std::vector<uint16_t> result(g_.out_height * g_.out_width * g_.channels_out + kGuards, kGuard);
     for (const bool is_first : {true, false}) {
       std::vector<uint16_t> scratch(g_.scratch_elements() + kGuards, kGuard);
-      run(g_, {.picture = picture.data(),
+      run(g_, {.image = image.data(),
                .filters = guarded_filters.data(),
                .bias = c_.has_bias ? bias.data() : nullptr,
                .least = c_.least,
@@ -103,15 +104,15 @@ class Picture : public ::testing::TestWithParam<Case> {
   const std::vector<float> bias_ = multiples(g_.channels_out, 40, 0.5F);
 };
 
-TEST_P(Picture, GivesSumsAddedUpOneByOne) {
+TEST_P(FewChannels, GivesSumsAddedUpOneByOne) {
   EXPECT_EQ(run_loops(g_.out_height), expected());
   EXPECT_EQ(run_loops(g_.out_height / 2), expected());
 }
 
-// Channels, height and width of the picture; channels, height and width of the result; taps,
+// Channels, height and width of the image; channels, height and width of the result; taps,
 // strides, zeros above and to the left.
 INSTANTIATE_TEST_SUITE_P(
-    , Picture,
+    , FewChannels,
     ::testing::Values(Case{"stride", {3, 18, 64, 16, 9, 32, 3, 3, 2, 2, 1, 1}},
                       Case{"no_stride", {3, 9, 20, 32, 9, 20, 3, 3, 1, 1, 1, 1}},
                       Case{"no_room_left", {4, 8, 16, 16, 8, 16, 3, 3, 1, 1, 1, 1}},

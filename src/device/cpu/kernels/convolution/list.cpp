@@ -7,7 +7,7 @@
 #include "device/cpu/kernels/depthwise/depthwise.h"
 #include "device/cpu/kernels/few_channels/few_channels.h"
 #include "device/cpu/kernels/kernels.h"
-#include "device/cpu/kernels/plane/plane.h"
+#include "device/cpu/kernels/one_channel/one_channel.h"
 #include "device/cpu/kernels/separable/separable.h"
 #include "device/cpu/kernels/winograd/winograd.h"
 
@@ -25,7 +25,7 @@ constexpr Implementation kImplementations[] = {
                               .time = depthwise::time}},
     // From one channel to one, in any form. oneDNN's BF16 kernels spread NaNs and infinities of an
     // image of one channel to windows that do not have them.
-    {.lower = plane::lower},
+    {.lower = one_channel::lower},
     {.lower = few_channels::lower},
     {.lower = winograd::lower,
      .planned = PlannedKernel{.name = winograd::kName,

@@ -73,7 +73,7 @@ class FewChannelsStep final : public Step {
   }
 
   Status run(const RunState& state) const noexcept override {
-    const Work all{.picture = state.input<uint16_t>(buffers_.x),
+    const Work all{.image = state.input<uint16_t>(buffers_.x),
                    .filters = state.input<uint16_t>(buffers_.filters),
                    .bias = buffers_.bias ? state.input<float>(*buffers_.bias) : nullptr,
                    .least = bounds_.least,
@@ -101,14 +101,14 @@ class FewChannelsStep final : public Step {
 };
 
 Arrangement filters_of(const Geometry& g) {
-  return {fmt::format("few channels {} channels, {}x{} to {}", g.channels, g.taps_y, g.taps_x,
-                      g.channels_out),
-          g.all_filter_elements() * sizeof(uint16_t), [g](const float* from, std::byte* to) {
-            arrange_filters(g, from, reinterpret_cast<uint16_t*>(to));
-          }};
+  return {
+      fmt::format("few channels: {}, {}x{} to {}", g.channels, g.taps_y, g.taps_x, g.channels_out),
+      g.all_filter_elements() * sizeof(uint16_t), [g](const float* from, std::byte* to) {
+        arrange_filters(g, from, reinterpret_cast<uint16_t*>(to));
+      }};
 }
 
-// With zeros for the channels that the last block has room for.
+// Adds zeros for the channels that the last block has room for.
 Arrangement bias_of(const Geometry& g) {
   const size_t room = g.blocks() * kBlock;
   return {fmt::format("bias of {} in blocks", g.channels_out), room * sizeof(float),

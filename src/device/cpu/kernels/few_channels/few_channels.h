@@ -1,5 +1,5 @@
-// The first convolution of networks that take pictures: one image of up to four channels, in BF16
-// (loops.h), as a step of a program.
+// The first convolution of a network: of one image of up to four channels, in BF16 (loops.h), as a
+// step of a program.
 #pragma once
 
 #include "base/status.h"
@@ -8,8 +8,7 @@
 
 namespace millrace::device::cpu::kernels::few_channels {
 
-// Lowers the Conv where it reads one image of up to four channels, in BF16, and its form has
-// channels innermost; false, with nothing added, where there is no such step for it.
+// See Implementation. Requires that channels are innermost in the form of the Conv.
 Result<bool> lower(Builder& builder, const Node& node, const graph::Conv& op);
 
 }  // namespace millrace::device::cpu::kernels::few_channels

@@ -1,3 +1,7 @@
+// An implicit matrix product: for each block of 16 result channels and each 16 windows of a row,
+// the tile of windows times the tile of filters is added up over the rows of taps. The image's rows
+// are copied once, with zeros around them, so that no window needs a test; each copy replaces that
+// of the row that no later window reads.
 #include "device/cpu/kernels/few_channels/loops.h"
 
 #include <algorithm>
@@ -24,9 +28,11 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Floats = hn::CappedTag<float, kBlock>;
 using Vector = hn::Vec<Floats>;
 
-// 0       sums of a block of channels for some windows
-// 1, 2    windows: pixels under a row of taps
-// 3 to 5  filters of the rows of taps
+// The tiles are used so:
+//
+//   0       sums of a block of channels for some windows
+//   1, 2    windows: pixels under a row of taps
+//   3 to 5  filters of the rows of taps
 TileConfiguration configuration_of(const Geometry& g) {
   const size_t bytes = g.taps_x * kRoom * sizeof(uint16_t);
   TileConfiguration tiles;
@@ -36,9 +42,9 @@ TileConfiguration configuration_of(const Geometry& g) {
   return tiles;
 }
 
-// The rows of the picture under a row of the result, copied with zeros around them and in place of
-// channels that it does not have: a number times the zero of a filter is no zero where it is not
-// finite.
+// The rows of the image under a row of the result, copied with zeros around them and in place of
+// the channels that it does not have. The zeros of the filters would not do there: an infinity or a
+// NaN times zero is NaN.
 class Rows {
  public:
   Rows(const Geometry& g, const Work& work)
@@ -49,7 +55,7 @@ class Rows {
     std::fill_n(work.scratch, g.scratch_elements(), uint16_t{0});
   }
 
-  // Copies what is needed for a row of the result behind the last one that was asked for.
+  // Copies the rows under a row of the result. Requirement: calls have increasing rows.
   void move_to(size_t out_row) {
     const size_t first = out_row * g_.stride_y,
                  end = std::min(first + g_.taps_y, g_.height + g_.above);
@@ -61,12 +67,12 @@ class Rows {
   }
 
   const uint16_t* under(size_t tap) const {
-    const size_t row = first_ + tap - g_.above;  // wraps around above the picture
+    const size_t row = first_ + tap - g_.above;  // wraps around above the image
     return row < g_.height ? slot(row) : zeros_;
   }
 
  private:
-  // With strides, the last columns that are read may end among the zeros left of the picture.
+  // With strides, the last columns that are read may end among the zeros left of the image.
   static size_t copied_pixels(const Geometry& g) {
     const size_t columns = g.row_elements() / kRoom;
     return columns > g.left ? std::min(g.width, columns - g.left) : 0;
@@ -76,7 +82,7 @@ class Rows {
 
   void copy(size_t row) const {
     const uint64_t mask = ~uint64_t{0} >> (8 * sizeof(uint16_t) * (kRoom - g_.channels));
-    const uint16_t* from = work_.picture + row * g_.width * kRoom;
+    const uint16_t* from = work_.image + row * g_.width * kRoom;
     uint16_t* to = slot(row) + g_.left * kRoom;
     for (size_t x = 0; x < copied_; ++x, from += kRoom, to += kRoom) {
       uint64_t pixel;
@@ -146,7 +152,7 @@ HWY_INLINE void store(const Geometry& g, const Work& work, const Place& place, c
 void run_work(const Geometry& g, const Work& work) {
   kernels::HWY_NAMESPACE::configure_tiles(configuration_of(g));
   Rows rows(g, work);
-  // Sums of one block become numbers of BF16 while the next are added up.
+  // Sums of one block are converted to BF16 while the next are added up.
   Sums sums[2];
   size_t now = 0;
   Place before;
@@ -156,7 +162,7 @@ void run_work(const Geometry& g, const Work& work) {
     for (size_t block = 0; block < g.blocks(); ++block) {
       load_filters(g, work.filters + block * g.taps_y * g.filter_elements());
       for (size_t x = 0; x < g.out_width; x += kWindows) {
-        // The last windows begin with some that others have, too.
+        // The last windows overlap those before them.
         const Place place{block, row, std::min(x, g.out_width - kWindows)};
         multiply(g, rows, place.column, sums[now]);
         now = 1 - now;

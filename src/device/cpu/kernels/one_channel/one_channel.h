@@ -3,9 +3,9 @@
 
 #include "device/cpu/kernels/kernels.h"
 
-namespace millrace::device::cpu::kernels::plane {
+namespace millrace::device::cpu::kernels::one_channel {
 
-// False, with nothing added, for other convolutions.
+// See Implementation. The form of the Conv may be any.
 Result<bool> lower(Builder& builder, const Node& node, const graph::Conv& op);
 
-}  // namespace millrace::device::cpu::kernels::plane
+}  // namespace millrace::device::cpu::kernels::one_channel

@@ -1,4 +1,4 @@
-#include "device/cpu/kernels/plane/plane.h"
+#include "device/cpu/kernels/one_channel/one_channel.h"
 
 #include <algorithm>
 #include <memory>
@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "device/cpu/kernels/bounds.h"
-#include "device/cpu/kernels/plane/loops.h"
+#include "device/cpu/kernels/one_channel/loops.h"
 #include "device/cpu/kernels/primitives.h"
 #include "device/cpu/steps/parts.h"
 #include "tensor/half.h"
 
-namespace millrace::device::cpu::kernels::plane {
+namespace millrace::device::cpu::kernels::one_channel {
 namespace {
 
 using graph::kNoValue;
@@ -65,10 +65,10 @@ struct Buffers {
 };
 
 template <class Number>
-class PlaneStep final : public Step {
+class OneChannelStep final : public Step {
  public:
-  PlaneStep(const Geometry& geometry, Filter filter, size_t images, const Buffers& buffers,
-            uint32_t parts)
+  OneChannelStep(const Geometry& geometry, Filter filter, size_t images, const Buffers& buffers,
+                 uint32_t parts)
       : geometry_(geometry),
         filter_(std::move(filter)),
         images_(images),
@@ -90,7 +90,7 @@ class PlaneStep final : public Step {
         work.scratch += number * geometry_.scratch_floats();
         work.first_row = rows.first;
         work.rows = rows.count;
-        plane::run(geometry_, filter_, work);
+        one_channel::run(geometry_, filter_, work);
       });
       all.image += g.height * g.width;
       all.result += g.out_height * g.out_width;
@@ -126,14 +126,15 @@ Result<bool> lower(Builder& builder, const Node& node, const graph::Conv& op) {
   Filter filter = filter_of(builder, node, op);
   std::unique_ptr<const Step> step;
   if (type == ElementType::bf16)
-    step =
-        std::make_unique<PlaneStep<uint16_t>>(geometry, std::move(filter), images, buffers, parts);
+    step = std::make_unique<OneChannelStep<uint16_t>>(geometry, std::move(filter), images, buffers,
+                                                      parts);
   else
-    step = std::make_unique<PlaneStep<float>>(geometry, std::move(filter), images, buffers, parts);
-  builder.add("Conv", "millrace:plane", std::move(step));
+    step = std::make_unique<OneChannelStep<float>>(geometry, std::move(filter), images, buffers,
+                                                   parts);
+  builder.add("Conv", "millrace:one-channel", std::move(step));
   if (!bounds_of(op.activation))
     MILLRACE_RETURN_IF_ERROR(add_unary(builder, op.activation, result, result));
   return true;
 }
 
-}  // namespace millrace::device::cpu::kernels::plane
+}  // namespace millrace::device::cpu::kernels::one_channel

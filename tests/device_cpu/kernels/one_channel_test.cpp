@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <vector>
 
-#include "device/cpu/kernels/plane/loops.h"
+#include "device/cpu/kernels/one_channel/loops.h"
 #include "tensor/half.h"
 #include "tests/device_cpu/at_page_end.h"
 #include "tests/device_cpu/reference.h"
 
-namespace millrace::device::cpu::kernels::plane {
+namespace millrace::device::cpu::kernels::one_channel {
 namespace {
 
 // Small integers, so that sums are exact.
@@ -58,7 +58,7 @@ void expect_convolution(const Geometry& g, const Filter& filter) {
           << "row " << row << ", column " << column;
 }
 
-TEST(Plane, IsTheSumOverTheWindow) {
+TEST(OneChannel, IsTheSumOverTheWindow) {
   struct Window {
     size_t taps_y, taps_x, above, left, below, right;
   };
@@ -82,4 +82,4 @@ TEST(Plane, IsTheSumOverTheWindow) {
 }
 
 }  // namespace
-}  // namespace millrace::device::cpu::kernels::plane
+}  // namespace millrace::device::cpu::kernels::one_channel

@@ -1,10 +1,10 @@
-#include "device/cpu/kernels/plane/loops.h"
+#include "device/cpu/kernels/one_channel/loops.h"
 
 #include <algorithm>
 #include <array>
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "device/cpu/kernels/plane/loops.cpp"
+#define HWY_TARGET_INCLUDE "device/cpu/kernels/one_channel/loops.cpp"
 #include <hwy/foreach_target.h>
 // clang-format off: after foreach_target.h
 #include <hwy/highway.h>
@@ -13,7 +13,7 @@
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
-namespace millrace::device::cpu::kernels::plane::HWY_NAMESPACE {
+namespace millrace::device::cpu::kernels::one_channel::HWY_NAMESPACE {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
@@ -22,8 +22,8 @@ using kernels::HWY_NAMESPACE::store_numbers;
 using Floats = hn::CappedTag<float, Geometry::kMostLanes>;
 using Vector = hn::Vec<Floats>;
 
-// The row of the scratch that holds that row of the image with zeros around it; rows above the
-// image have numbers below `above`.
+// Returns the row of the scratch memory for row `row` of the image with zeros around it. It is used
+// in turn by every taps_y-th row.
 float* scratch_row(const Geometry& g, float* scratch, size_t row) {
   return scratch + row % g.taps_y * g.row_floats();
 }
@@ -44,7 +44,7 @@ void fill_row(const Geometry& g, const Work<Number>& work, size_t row) {
   }
 }
 
-// The results from the column `first` on, as many as a vector has.
+// Computes a vector of results, from the column `first` on.
 template <class Number>
 HWY_INLINE Vector window(const Geometry& g, const Filter& filter, const Work<Number>& work,
                          size_t row, size_t first) {
@@ -90,11 +90,11 @@ void run_bf16(const Geometry& g, const Filter& filter, const Work<uint16_t>& wor
 }
 
 }  // namespace
-}  // namespace millrace::device::cpu::kernels::plane::HWY_NAMESPACE
+}  // namespace millrace::device::cpu::kernels::one_channel::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace millrace::device::cpu::kernels::plane {
+namespace millrace::device::cpu::kernels::one_channel {
 
 HWY_EXPORT(run_fp32);
 HWY_EXPORT(run_bf16);
@@ -106,5 +106,5 @@ void run(const Geometry& geometry, const Filter& filter, const Work<uint16_t>& w
   HWY_DYNAMIC_DISPATCH(run_bf16)(geometry, filter, work);
 }
 
-}  // namespace millrace::device::cpu::kernels::plane
+}  // namespace millrace::device::cpu::kernels::one_channel
 #endif  // HWY_ONCE
