@@ -11,7 +11,7 @@
 #include "device/cpu/kernels/convolution/bands.h"
 #include "device/cpu/kernels/primitives.h"
 #include "device/cpu/kernels/quantised/amx/convolution.h"
-#include "device/cpu/kernels/quantised/convolution/implementation.h"
+#include "device/cpu/kernels/quantised/convolution/rank.h"
 #include "device/cpu/kernels/quantised/convolution/residual_sum.h"
 #include "device/cpu/kernels/quantised/image.h"
 #include "device/cpu/kernels/quantised/parameters.h"

@@ -1,4 +1,4 @@
-#include "device/cpu/kernels/quantised/convolution/implementation.h"
+#include "device/cpu/kernels/quantised/convolution/rank.h"
 
 #include <optional>
 #include <string_view>

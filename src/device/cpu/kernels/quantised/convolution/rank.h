@@ -1,5 +1,5 @@
-// The choice among oneDNN's convolutions of bytes. oneDNN lists those that it has in an order of
-// its own, the matrix instructions (AMX) first, which do not pay where there is little to multiply.
+// The rank of oneDNN's implementations of a convolution of bytes. oneDNN lists those with matrix
+// instructions (AMX) first, which do not pay if there is little to multiply.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,11 @@ struct ConvolutionWork {
   int64_t products;     // of all output elements
 };
 
-// The rank by which the one that suits the work is taken. The same work gives the same choice.
+// Returns the rank by which find_convolution() takes the implementation that suits the work. The
+// same work gives the same choice.
 ImplementationRank rank_for(const ConvolutionWork& work);
 
-// Whether it multiplies by matrix instructions.
+// Whether the primitive multiplies by matrix instructions.
 bool has_tiles(const dnnl::convolution_forward::primitive_desc& primitive);
 
 }  // namespace millrace::device::cpu::kernels::quantised
