@@ -7,7 +7,7 @@
 #include "device/cpu/dnnl/openmp/openmp.h"
 #include "graph/work.h"
 
-namespace millrace::device::cpu {
+namespace millrace::device::cpu::plan {
 namespace {
 
 using graph::ValueId;
@@ -77,4 +77,4 @@ std::vector<uint32_t> Division::chunks() const {
   return chunks;
 }
 
-}  // namespace millrace::device::cpu
+}  // namespace millrace::device::cpu::plan

@@ -12,7 +12,7 @@
 #include "device/cpu/dnnl/desc.h"
 #include "graph/compiled_model.h"
 
-namespace millrace::device::cpu {
+namespace millrace::device::cpu::plan {
 
 class Division {
  public:
@@ -33,4 +33,4 @@ class Division {
   bool worthwhile_ = true;
 };
 
-}  // namespace millrace::device::cpu
+}  // namespace millrace::device::cpu::plan

@@ -46,7 +46,7 @@ void add_reasons(const graph::Graph& graph, const plan::Plan& plan, ProgramParts
 }
 
 Result<plan::Plan> plan_forms(const graph::CompiledModel& model, ElementType type,
-                              const Division& division, const dnnl::engine& engine) {
+                              const plan::Division& division, const dnnl::engine& engine) {
   return guarded(
       [&]() -> Result<plan::Plan> { return plan::make_plan(model, type, division, engine); });
 }
@@ -55,7 +55,7 @@ Result<ProgramParts> build(const graph::CompiledModel& model, ElementType type,
                            const Abilities& abilities, const dnnl::engine& engine,
                            queue::Lanes& lanes,
                            const std::shared_ptr<ranks::Communicator>& communicator) {
-  const Division division(model, type, abilities.lanes);
+  const plan::Division division(model, type, abilities.lanes);
   MILLRACE_ASSIGN_OR_RETURN(const plan::Plan plan, plan_forms(model, type, division, engine));
   return guarded([&]() -> Result<ProgramParts> {
     Builder::Choices choices{abilities.bf16,    abilities.int8, plan.forms,
