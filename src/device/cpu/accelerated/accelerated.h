@@ -1,4 +1,4 @@
-// Fast lowerings of fallback operators: by the libraries' kernels and vector loops, on any kind of
+// Fast lowerings of fallback operators: by oneDNN's primitives and by vector loops, on any kind of
 // partition, in place of the plain kernel of src/fallback.
 //
 // A lowering takes the variants of its operator that it has a kernel for, and refuses the others,

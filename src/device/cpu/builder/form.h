@@ -33,8 +33,8 @@ bool is_innermost(Form form) noexcept;
 // The form of that name, if there is one.
 std::optional<Form> form_named(std::string_view name) noexcept;
 
-// The form of most convolutions in `type` on this processor where nothing has been measured; plan.h
-// has some exceptions.
+// The form that the rule has for most convolutions in `type` on this processor; plan.h has the
+// exceptions.
 Form usual_form(ElementType type) noexcept;
 
 }  // namespace millrace::device::cpu

@@ -54,7 +54,7 @@ Form usual_form_of(const graph::Graph& graph, const graph::Node& node, ElementTy
   return usual_form(type);
 }
 
-// The type that the node computes in, in a model of `type`.
+// Returns the type that the node computes in, in a model of `type`.
 ElementType type_of(const graph::Node& node, const graph::Partition& partition, ElementType type) {
   if (partition.kind != graph::PartitionKind::kNpu) return ElementType::f32;
   if (!node.precision) return type;
@@ -73,7 +73,7 @@ void join_separable(const graph::CompiledModel& model, ElementType type, std::ve
     }
 }
 
-// The forms by node if nothing was measured.
+// Returns the forms of the rule, by node.
 std::vector<Form> usual_forms(const graph::CompiledModel& model, ElementType type) {
   std::vector<Form> forms;
   for (const graph::Node& node : model.graph.nodes)
@@ -86,7 +86,8 @@ std::string time_of(const Candidate& candidate) {
   return fmt::format("{:.1f} us", static_cast<double>(candidate.nanoseconds) * 1e-3);
 }
 
-// A convolution that ends such a step has no time of its own in it.
+// Returns the candidates with their times. The second convolution of a pair has no time of its own
+// in the step of both: `ends_step` leaves that candidate out.
 std::string times_of(const std::vector<Candidate>& candidates, bool ends_step) {
   std::string text;
   for (const Candidate& each : candidates) {
@@ -99,7 +100,7 @@ std::string times_of(const std::vector<Candidate>& candidates, bool ends_step) {
   return text;
 }
 
-// The second of two convolutions that are one step has the reason for both.
+// The second of two convolutions that are one step states the times of both.
 std::string times_of(const Network& network, size_t variable, Form chosen) {
   const std::optional<uint32_t> first = network.begun_by[variable];
   std::string own = times_of(network.candidates[variable], first.has_value());
@@ -113,7 +114,8 @@ Reason measured_reason(const Network& network, size_t variable, Form chosen) {
                       times_of(network, variable, chosen))};
 }
 
-// A pair of the rule is none any more where only its second half was chosen for.
+// Dissolves pairs of the rule. The first convolution of a pair still has kSeparable if it has no
+// candidates: if times gave the second another form, the first gets its usual form.
 void part_pairs(const graph::CompiledModel& model, ElementType type, std::vector<Form>& forms) {
   const auto readers = graph::consumers_of(model.graph);
   for (const graph::Partition& partition : model.partitions)
@@ -125,7 +127,7 @@ void part_pairs(const graph::CompiledModel& model, ElementType type, std::vector
     }
 }
 
-// The cheapest forms together; those of the rule where there was nothing to choose.
+// Returns the forms that are the cheapest together; those of the rule where there was no choice.
 Plan solve(const graph::CompiledModel& model, ElementType type, const Network& network) {
   Plan plan{usual_forms(model, type), std::vector<Reason>(model.graph.nodes.size())};
   const std::vector<uint32_t> chosen = cheapest(network.problem);

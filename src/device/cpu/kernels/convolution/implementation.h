@@ -32,8 +32,8 @@ struct PlannedKernel {
   // Nanoseconds that its step takes, on operands of its own. Requirement: can_compute(). May throw
   // what guarded() catches.
   uint64_t (*time)(const Convolution& convolution, const Stopwatch& stopwatch);
-  // Whether its form is the faster one by a simple estimate, if nothing was measured. Null if the
-  // form is chosen for another reason.
+  // Whether the rule chooses its form, by a simple estimate of the time. Null if the rule chooses
+  // the form for another reason.
   bool (*is_worthwhile)(const Convolution& convolution) = nullptr;
 };
 

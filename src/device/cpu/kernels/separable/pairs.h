@@ -18,8 +18,8 @@ std::optional<uint32_t> partner_of(const graph::CompiledModel& model, ElementTyp
                                    const Readers& readers, const graph::Partition& partition,
                                    uint32_t pointwise);
 
-// Whether that is the faster kernel by a simple rule, where nothing was measured: where the image
-// between them is so large that to keep it out of memory saves time. Requirement: it has a partner.
+// Whether the rule of plans chooses the step of both: if the image between them is so large that it
+// saves time to keep it out of memory. Requirement: the node has a partner.
 bool is_worthwhile(const graph::Graph& graph, ElementType type, const graph::Node& pointwise);
 
 // Leaves the node that is being lowered, a Conv, to its partner where it has one, and the form

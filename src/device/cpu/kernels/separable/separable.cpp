@@ -179,15 +179,15 @@ class Lowering {
   }
 
  private:
-  // From the elements of the model.
+  // How the filters of the model are arranged for the loops.
   template <class T>
-  struct Form {
+  struct Filters {
     const char* name;
     void (*arrange)(const Geometry&, const float*, T*);
   };
 
   template <class T>
-  Status lower(const Form<T>& pointwise, const Form<float>& depthwise) {
+  Status lower(const Filters<T>& pointwise, const Filters<float>& depthwise) {
     const Dims x = builder_.dims(first_.input(0)), y = builder_.dims(second_.outputs[0]);
     MILLRACE_ASSIGN_OR_RETURN(const Operand from,
                               builder_.in_layout(first_.input(0), layout_of(x)));
@@ -208,15 +208,15 @@ class Lowering {
 
   // `each` is the number of weights for each channel of the result.
   template <class T>
-  Result<LayerBuffers> layer(const Node& node, const Form<T>& form, size_t each) {
+  Result<LayerBuffers> layer(const Node& node, const Filters<T>& filters, size_t each) {
     const size_t channels = geometry_.blocks_out * geometry_.block;
     LayerBuffers buffers{};
     buffers.filters = builder_.arranged(
-        node.input(1), {fmt::format("{} {} by {}, blocks of {}, {} at once", form.name, each,
+        node.input(1), {fmt::format("{} {} by {}, blocks of {}, {} at once", filters.name, each,
                                     channels, geometry_.block, geometry_.panel_blocks),
                         each * channels * sizeof(T),
-                        [geometry = geometry_, form](const float* from, std::byte* to) {
-                          form.arrange(geometry, from, reinterpret_cast<T*>(to));
+                        [geometry = geometry_, filters](const float* from, std::byte* to) {
+                          filters.arrange(geometry, from, reinterpret_cast<T*>(to));
                         }});
     if (const ValueId id = node.input(2); id != kNoValue) {
       const Desc plain = plain_desc(builder_.dims(id), ElementType::f32);

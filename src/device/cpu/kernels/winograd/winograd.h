@@ -15,7 +15,7 @@ inline constexpr const char* kName = "millrace:winograd";
 // instructions (AMX), which are several times as fast and want channels innermost.
 bool can_compute(const Convolution& convolution);
 
-// Whether it is the faster kernel by a simple estimate, where nothing was measured.
+// Whether it is the faster kernel by a simple estimate, which the rule of plans takes.
 bool is_worthwhile(const Convolution& convolution);
 
 // The layout of its images.
