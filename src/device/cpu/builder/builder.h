@@ -172,7 +172,7 @@ class Builder {
   Operand new_temporary(const Desc& desc) { return {buffers_.add_arena(desc.get_size()), desc}; }
   // Whether the node may write its result over `location`, which holds `id`: nothing in that memory
   // is needed afterwards, and it belongs to the program.
-  bool may_overwrite(graph::ValueId id, const Operand& location) const;
+  bool may_overwrite(graph::ValueId id, const Operand& location);
   // new_result() in the memory of the operand `id` where that is allowed and lies as `desc`.
   Operand new_result_over(graph::ValueId result, const Desc& desc, graph::ValueId id,
                           const Operand& location);

@@ -93,12 +93,15 @@ void Builder::set_result(ValueId id, const Operand& location) {
   buffers_.add_value(location.buffer, id);
 }
 
-bool Builder::may_overwrite(ValueId id, const Operand& location) const {
+bool Builder::may_overwrite(ValueId id, const Operand& location) {
   if (!buffers_.is_own(location.buffer) || start_of(location.desc) != 0) return false;
   if (std::ranges::count(model_.graph.nodes[node_].inputs, id) != 1) return false;
-  return std::ranges::all_of(buffers_.values_with(location.buffer), [&](ValueId other) {
-    return values_[other].last_use < node_ || (other == id && values_[other].last_use == node_);
-  });
+  // No later node reads a value again whose last reader has been lowered. Dropping it here keeps
+  // the list short when many nodes in turn write over one buffer.
+  std::vector<ValueId>& values = buffers_.values_with(location.buffer);
+  std::erase_if(values, [&](ValueId other) { return values_[other].last_use < node_; });
+  return std::ranges::all_of(
+      values, [&](ValueId other) { return other == id && values_[other].last_use == node_; });
 }
 
 Operand Builder::new_result_over(ValueId result, const Desc& desc, ValueId id,

@@ -70,10 +70,6 @@ void BufferTable::add_value(BufferId id, graph::ValueId value) {
   buffers_[root(id)].values.push_back(value);
 }
 
-const std::vector<graph::ValueId>& BufferTable::values_with(BufferId id) const {
-  return buffers_[root(id)].values;
-}
-
 BufferLayout BufferTable::lay_out(graph::Placement placement) const {
   std::vector<graph::Lifetime> lifetimes;
   std::vector<size_t> lifetime_of(buffers_.size());

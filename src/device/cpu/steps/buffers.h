@@ -73,8 +73,9 @@ class BufferTable {
   void touch(BufferId id, uint32_t step);
   // Notes that a value lives in the buffer (and so in what that is part of).
   void add_value(BufferId id, graph::ValueId value);
-  // Every value in the same memory: of the buffer this one is part of, and of all its parts.
-  const std::vector<graph::ValueId>& values_with(BufferId id) const;
+  // The values in the same memory: of the buffer this one is part of, and of all its parts. The
+  // caller may drop those that are not needed any more.
+  std::vector<graph::ValueId>& values_with(BufferId id) { return buffers_[root(id)].values; }
 
   BufferLayout lay_out(graph::Placement placement) const;
 
