@@ -132,7 +132,7 @@ bool is_dense(const Desc& desc) {
   return desc.get_size() == bytes;
 }
 
-bool lie_alike(const Desc& a, const Desc& b) {
+bool have_same_strides(const Desc& a, const Desc& b) {
   const auto one = layout_of(a), other = layout_of(b);
   if (!one || !other || a.data_type() != b.data_type() || one->rank != other->rank) return false;
   const auto is_same = [](const Block& x, const Block& y) {

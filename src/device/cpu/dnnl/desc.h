@@ -20,8 +20,9 @@ Desc channels_last_desc(const Dims& dims, ElementType type);
 Desc blocked_desc(const Dims& dims, ElementType type, int block);
 // The layout HCWNC{block} of tensor/layout.h, for 4 dimensions.
 Desc hcwnc_desc(const Dims& dims, ElementType type, int block);
-// A dense layout for other dims of the same rank, with dimensions and blocks in the order of
-// `desc`. It is plain where oneDNN cannot express that layout.
+// Returns a dense layout for other dims of the same rank, with dimensions and blocks in the order
+// of `desc`, except that a batch of one is outermost if nothing is in blocks. It is plain if oneDNN
+// cannot express that layout.
 Desc dense_like(const Desc& desc, const Dims& dims);
 // Leaves the layout to the primitive.
 Desc any_desc(const Dims& dims, ElementType type);
@@ -35,9 +36,9 @@ bool is_plain(const Desc& desc);
 bool has_padding(const Desc& desc);
 // Whether the elements, with padding, fill the memory from its start without gaps, in any order.
 bool is_dense(const Desc& desc);
-// Whether two layouts put every element at the same distance from the start, wherever that is:
-// they are equal but for the strides of dimensions of size 1, or of a single block.
-bool lie_alike(const Desc& a, const Desc& b);
+// Whether two layouts put every element at the same distance from the first one: they are equal
+// except for the strides of dimensions that have one index or one block, and for the offset.
+bool have_same_strides(const Desc& a, const Desc& b);
 // The same memory seen with other dimensions, when the layout allows that without moving data.
 std::optional<Desc> reshaped(const Desc& desc, const Dims& dims);
 // The same memory seen with dimension i of the result being dimension permutation[i].
@@ -48,11 +49,13 @@ std::optional<Desc> submemory(const Desc& desc, const Dims& dims, const Dims& be
 // Offset of the first element, in elements from the start of the memory.
 int64_t start_of(const Desc& desc);
 // Returns a descriptor of the same tensor in memory that begins at its first element. oneDNN gets
-// only such descriptors; bytes_before(), the distance, is added to the pointer. Many primitives of
-// oneDNN 2.6, such as its matrix products, start at the pointer, wherever the descriptor says that
-// the first element is. With 3.x a view with blocks is unchanged, since 3.x cannot describe it.
+// only such descriptors, and bytes_before() is added to the pointer. Many primitives of oneDNN 2.6,
+// such as its matrix products, start at the pointer, wherever the descriptor says that the first
+// element is. With 3.x a view with blocks is unchanged, since 3.x cannot describe it, and
+// bytes_before() is 0.
 Desc from_first_element(const Desc& desc);
-// Returns the distance from the start of the memory of `desc` to its first element.
+// Returns the distance in bytes from the start of the memory of `desc` to that of
+// from_first_element(desc).
 size_t bytes_before(const Desc& desc);
 // The distance between neighbours in each dimension, in elements; nothing where the layout is no
 // order of the dimensions or splits some into blocks.

@@ -34,7 +34,7 @@ typename Primitive::primitive_desc find_normalization(const dnnl::engine& engine
 // 1 make another order of a tensor in C order: 24x1x2 with the strides 2, 48, 1.
 Desc without_needless_strides(const Desc& desc) {
   Desc plain = plain_desc(desc.dims(), desc.data_type());
-  return strides_of(desc) && lie_alike(from_first_element(desc), plain) ? plain : desc;
+  return strides_of(desc) && have_same_strides(from_first_element(desc), plain) ? plain : desc;
 }
 
 // Whether oneDNN 2.6 gives each element the slope of its channel. Where dimensions behind the
@@ -44,11 +44,13 @@ bool finds_slopes(const Desc& layout, const Desc& slope) {
   if (slope.dims() == dims) return true;
   const Desc here = from_first_element(layout);
   const ElementType type = layout.data_type();
-  if (lie_alike(here, plain_desc(dims, type)) || lie_alike(here, channels_last_desc(dims, type)))
+  if (have_same_strides(here, plain_desc(dims, type)) ||
+      have_same_strides(here, channels_last_desc(dims, type)))
     return true;
   const auto known = layout_of(here);
   return known && known->block_count == 1 &&
-         lie_alike(here, blocked_desc(dims, type, static_cast<int>(known->blocks()[0].size)));
+         have_same_strides(here,
+                           blocked_desc(dims, type, static_cast<int>(known->blocks()[0].size)));
 }
 
 // Whether a dense tensor in some order of its dimensions has these strides: those of dimensions of
@@ -75,7 +77,7 @@ Desc usual_layout(const Desc& desc) {
     usual = {blocked_desc(dims, type, static_cast<int>(layout->block_array[0].size))};
   if (layout->block_count == 0) usual.push_back(ordered_desc(dims, type, order_of(*layout)));
   const auto found =
-      std::ranges::find_if(usual, [&](const Desc& form) { return lie_alike(form, desc); });
+      std::ranges::find_if(usual, [&](const Desc& form) { return have_same_strides(form, desc); });
   return found == usual.end() ? desc : *found;
 }
 
@@ -107,7 +109,7 @@ dnnl::resampling_forward::primitive_desc find_resampling(const dnnl::engine& eng
   const Desc from_last = channels_last_desc(from.dims(), from.data_type());
   const Desc to_last = channels_last_desc(to.dims(), to.data_type());
   // oneDNN gives the result the layout of the image, but not always if several names fit that.
-  if (lie_alike(first, from_last) && (!layout_of(to) || lie_alike(to, to_last)))
+  if (have_same_strides(first, from_last) && (!layout_of(to) || have_same_strides(to, to_last)))
     return find_primitive<dnnl::resampling_forward>(engine, attributes, kInference, algorithm,
                                                     from_last, to_last);
   return find_primitive<dnnl::resampling_forward>(engine, attributes, kInference, algorithm,

@@ -67,10 +67,10 @@ std::optional<Desc> plain_factor(const Desc& factor) {
   std::vector<uint32_t> order(dims.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<uint32_t>(i);
   const Desc plain = ordered_desc(dims, factor.data_type(), order);
-  if (lie_alike(factor, plain)) return plain;
+  if (have_same_strides(factor, plain)) return plain;
   std::swap(order[order.size() - 1], order[order.size() - 2]);
   const Desc swapped = ordered_desc(dims, factor.data_type(), order);
-  if (lie_alike(factor, swapped)) return swapped;
+  if (have_same_strides(factor, swapped)) return swapped;
   return std::nullopt;
 }
 

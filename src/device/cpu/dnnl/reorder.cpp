@@ -62,7 +62,7 @@ bool reorders_rightly(const Desc& from, const Desc& to) {
   if (kReordersEveryLayout) return true;
   const auto source = layout_of(from), target = layout_of(to);
   if (!source || !target || !has_elements_only(to, *target)) return true;
-  return target->padded_dims == target->dims && !(have_gaps(to) && lie_alike(from, to));
+  return target->padded_dims == target->dims && !(have_gaps(to) && have_same_strides(from, to));
 }
 
 LayoutCopy::LayoutCopy(const Desc& from, const Desc& to)

@@ -62,7 +62,7 @@ class Joining {
   bool produce_in_place(const Operand& input, BufferId whole, const Desc& part) {
     BufferTable& buffers = builder_.buffers();
     if (!buffers.may_move(input.buffer) || !is_dense(input.desc)) return false;
-    if (!lie_alike(input.desc, part)) return false;
+    if (!have_same_strides(input.desc, part)) return false;
     if (buffers.bytes(input.buffer) != input.desc.get_size()) return false;
     const size_t element = dnnl::memory::data_type_size(type_);
     buffers.place_inside(input.buffer, whole, static_cast<size_t>(start_of(part)) * element);
