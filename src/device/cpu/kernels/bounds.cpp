@@ -4,7 +4,7 @@
 
 namespace millrace::device::cpu::kernels {
 
-std::optional<Bounds> bounds_of(const graph::Activation& activation) {
+std::optional<Bounds> clamp_bounds(const graph::Activation& activation) {
   constexpr float kInfinite = std::numeric_limits<float>::infinity();
   switch (activation.kind) {
     case graph::UnaryKind::kIdentity:

@@ -1,5 +1,5 @@
-// Activations that only keep results between two numbers, as kernels of the device's own apply
-// them.
+// The bounds of activations that do nothing but keep results between two numbers, for the device's
+// own kernels, which apply no other activation.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,8 @@ namespace millrace::device::cpu::kernels {
 struct Bounds {
   float least, most;
 };
-// None where the activation does something else.
-std::optional<Bounds> bounds_of(const graph::Activation& activation);
+// Returns the bounds; infinite ones for the identity, and none if the activation does something
+// else.
+std::optional<Bounds> clamp_bounds(const graph::Activation& activation);
 
 }  // namespace millrace::device::cpu::kernels

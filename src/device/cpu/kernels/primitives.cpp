@@ -84,7 +84,7 @@ std::optional<Eltwise> eltwise_of(const graph::Activation& function) {
 std::optional<Bounds> last_bounds(const graph::Activation& function) {
   if (function.kind == UnaryKind::kIdentity) return std::nullopt;
   if (function.kind == UnaryKind::kHardSigmoid) return Bounds{0, 1};
-  return bounds_of(function);
+  return clamp_bounds(function);
 }
 
 void append_before_bounds(dnnl::post_ops& post_ops, const graph::Activation& function) {

@@ -51,15 +51,17 @@ auto choose(const std::vector<Option>& options, Make make) {
   return chosen;
 }
 
-// oneDNN's elementwise function for `function`; none where it has none with the same meaning.
+// Returns oneDNN's elementwise function for `function`, if it has one with the same meaning for all
+// numbers. NaNs are lost by functions with last_bounds() and by the exponential.
 std::optional<Eltwise> eltwise_of(const graph::Activation& function);
 
 // Lowers a node that applies `eltwise` to its first operand, in the layout in which that lies;
 // false, with nothing added, where oneDNN has no such primitive.
 Result<bool> lower_eltwise(Builder& builder, const graph::Node& node, const Eltwise& eltwise);
 
-// Appends `function` to what a primitive does to its result. False when that needs a step of its
-// own.
+// Appends `function` to the post-ops of a primitive. Returns false if the function needs a step of
+// its own. Floating point results lose NaNs by functions with last_bounds(), which careful_step.h
+// handles, and by the exponential, which callers do not append.
 bool append_activation(dnnl::post_ops& post_ops, const graph::Activation& function);
 
 // Returns the bounds between which the last part of `function` keeps its results; oneDNN loses NaNs

@@ -31,7 +31,7 @@ bool has_constants(const Builder& builder, const Node& node) {
 Layer layer_of(const Convolution& convolution) {
   const graph::Conv& op = *convolution.op;
   const Geometry geometry = geometry_of(op, convolution.x, convolution.y);
-  const Bounds bounds = *bounds_of(op.activation);
+  const Bounds bounds = *clamp_bounds(op.activation);
   return {geometry, groups_of(geometry.channels), bounds.least, bounds.most};
 }
 
@@ -137,7 +137,7 @@ bool can_compute(const Convolution& convolution) {
   if (convolution.type != ElementType::bf16 || convolution.weight.size() != kRank) return false;
   const Dims& split = convolution.weight;
   const Dims weight = {split[0] * split[1], split[2], split[3], split[4]};
-  return !convolution.has_residual && !convolution.has_slope && bounds_of(op.activation) &&
+  return !convolution.has_residual && !convolution.has_slope && clamp_bounds(op.activation) &&
          is_depthwise(op, convolution.x, weight) &&
          groups_of(static_cast<size_t>(op.group)).size != 0;
 }

@@ -70,7 +70,7 @@ bool has_own(const Activation& function) {
 // Returns whether the loop over a tensor gives zeros in its padding.
 bool gives_zeros_in_padding(const Activation& function, const Desc& desc) {
   if (!has_padding(desc)) return true;
-  if (const auto bounds = bounds_of(function)) return keeps_padding(desc, *bounds);
+  if (const auto bounds = clamp_bounds(function)) return keeps_padding(desc, *bounds);
   return function.kind != UnaryKind::kHardSigmoid && function.kind != UnaryKind::kExp &&
          function.kind != UnaryKind::kLog && function.kind != UnaryKind::kSoftplus;
 }
@@ -79,7 +79,8 @@ bool gives_zeros_in_padding(const Activation& function, const Desc& desc) {
 std::unique_ptr<const Step> make_own_step(const Builder& builder, const Activation& function,
                                           const Operand& from, const Operand& to) {
   const float alpha = function.alpha, beta = function.beta;
-  if (const auto bounds = bounds_of(function)) return make_bounds_step(builder, *bounds, from, to);
+  if (const auto bounds = clamp_bounds(function))
+    return make_bounds_step(builder, *bounds, from, to);
   switch (function.kind) {
     case UnaryKind::kExp:
       return make_loop_step(builder, from, to, [](const auto* x, auto* y, size_t count) {

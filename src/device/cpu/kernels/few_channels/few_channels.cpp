@@ -35,7 +35,7 @@ bool can_compute(const Builder& builder, const Node& node, const graph::Conv& op
   return x[1] <= int64_t{kRoom} && weight[2] * weight[3] > 1 && weight[2] <= int64_t{kMostTapsY} &&
          weight[3] <= int64_t{kMostTapsX} && y[3] >= int64_t{kWindows} &&
          std::ranges::all_of(op.dilations, is_one) && node.input(kResidual) == kNoValue &&
-         node.input(kSlope) == kNoValue && bounds_of(op.activation) &&
+         node.input(kSlope) == kNoValue && clamp_bounds(op.activation) &&
          builder.is_constant(node.input(kWeight)) && is_constant(builder, node.input(kBias)) &&
          may_use_tiles();
 }
@@ -140,7 +140,7 @@ Result<bool> lower(Builder& builder, const Node& node, const graph::Conv& op) {
   buffers.y = builder.new_result(node.outputs[0], channels_last_desc(y, ElementType::bf16)).buffer;
   builder.add(
       "Conv", "millrace:few-channels",
-      std::make_unique<FewChannelsStep>(geometry, *bounds_of(op.activation), buffers, parts));
+      std::make_unique<FewChannelsStep>(geometry, *clamp_bounds(op.activation), buffers, parts));
   return true;
 }
 

@@ -52,7 +52,7 @@ Geometry geometry_of(const Dims& x, const Dims& weight, const Dims& y, const gra
 
 // In BF16 filters are stored in that. Activations that are no bounds follow as a step.
 Filter filter_of(const Builder& builder, const Node& node, const graph::Conv& op) {
-  const Bounds bounds = bounds_of(op.activation).value_or(*bounds_of(graph::Activation{}));
+  const Bounds bounds = clamp_bounds(op.activation).value_or(*clamp_bounds(graph::Activation{}));
   Filter filter{builder.constant_floats(node.input(kWeight)), 0, bounds.least, bounds.most};
   if (builder.type() == ElementType::bf16)
     std::ranges::transform(filter.taps, filter.taps.begin(), tensor::nearest_bf16);
@@ -132,7 +132,7 @@ Result<bool> lower(Builder& builder, const Node& node, const graph::Conv& op) {
     step = std::make_unique<OneChannelStep<float>>(geometry, std::move(filter), images, buffers,
                                                    parts);
   builder.add("Conv", "millrace:one-channel", std::move(step));
-  if (!bounds_of(op.activation))
+  if (!clamp_bounds(op.activation))
     MILLRACE_RETURN_IF_ERROR(add_unary(builder, op.activation, result, result));
   return true;
 }

@@ -40,7 +40,7 @@ bool is_simple(const graph::Graph& graph, const Node& node, const graph::Conv& o
   });
   const graph::Value& y = value(node.outputs[0]);
   return has_numbers && node.input(3) == kNoValue && node.input(4) == kNoValue &&
-         bounds_of(op.activation) && !y.quantisation && y.elements() > 0 &&
+         clamp_bounds(op.activation) && !y.quantisation && y.elements() > 0 &&
          value(node.input(1)).constant && value(node.input(0)).shape.size() == 4;
 }
 

@@ -223,7 +223,7 @@ class Lowering {
       MILLRACE_ASSIGN_OR_RETURN(const Operand bias, builder_.packed(id, plain));
       buffers.bias = bias.buffer;
     }
-    buffers.bounds = *bounds_of(std::get<graph::Conv>(node.op).activation);
+    buffers.bounds = *clamp_bounds(std::get<graph::Conv>(node.op).activation);
     return buffers;
   }
 

@@ -272,8 +272,8 @@ Result<bool> lower(Builder& builder, const graph::Node& node, const graph::Conv&
   operands.x = x.buffer;
   operands.y = y.buffer;
   // An activation comes behind PRelu.
-  const auto bounds = convolution.has_slope ? std::nullopt : bounds_of(op.activation);
-  add_step(builder, convolution, operands, bounds ? *bounds : *bounds_of(graph::Activation{}));
+  const auto bounds = convolution.has_slope ? std::nullopt : clamp_bounds(op.activation);
+  add_step(builder, convolution, operands, bounds ? *bounds : *clamp_bounds(graph::Activation{}));
   const FusedFunctions done{.prelu = false, .activation = bounds.has_value()};
   MILLRACE_RETURN_IF_ERROR(add_functions(builder, node, convolution, done, y));
   return true;

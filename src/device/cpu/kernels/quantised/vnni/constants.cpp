@@ -89,7 +89,7 @@ bool is_pointwise(const Convolution& convolution) {
 
 std::optional<Encoding> encoding_of(const Convolution& convolution) {
   const ResultRule& result = convolution.result;
-  const auto bounds = bounds_of(convolution.op->activation);
+  const auto bounds = clamp_bounds(convolution.op->activation);
   if (!kHasLoops || !bounds || std::isnan(bounds->least) || std::isnan(bounds->most) ||
       result.type == ElementType::f32 || !scaled_sums_fit(convolution))
     return std::nullopt;
