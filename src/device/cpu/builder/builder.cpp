@@ -169,15 +169,12 @@ void Builder::add(std::string operation, std::string implementation,
 
 namespace {
 
-// The copy is between layouts of one type.
+// Adds a LayoutCopy, after a conversion if the types differ.
 void add_layout_copy(Builder& builder, ValueId moved, Operand from, const Operand& to,
                      std::optional<ViewCondition> only_in) {
   const ElementType type = to.desc.data_type();
-  if (from.desc.data_type() != type) {
-    const Operand converted = builder.new_temporary(plain_desc(from.desc.dims(), type));
-    builder.add_reorder(moved, from, converted, only_in);
-    from = converted;
-  }
+  if (from.desc.data_type() != type)
+    from = builder.reordered(moved, from, plain_desc(from.desc.dims(), type), only_in);
   builder.add("Reorder", "millrace:copy", reorders::layout_copy_step(from, to), only_in, moved);
 }
 
@@ -200,6 +197,13 @@ void Builder::add_reorder(ValueId moved, const Operand& from, const Operand& to,
                   only_in, moved);
   }
   if (!only_in) parts_.steps.back().info.reason = why_reordered(moved, from, to);
+}
+
+Operand Builder::reordered(ValueId moved, const Operand& from, const Desc& wanted,
+                           std::optional<ViewCondition> only_in) {
+  const Operand copy = new_temporary(wanted);
+  add_reorder(moved, from, copy, only_in);
+  return copy;
 }
 
 }  // namespace millrace::device::cpu

@@ -197,6 +197,9 @@ class Builder {
   // `moved` is the value that `to` holds afterwards, or a part of it.
   void add_reorder(graph::ValueId moved, const Operand& from, const Operand& to,
                    std::optional<ViewCondition> only_in = std::nullopt);
+  // Adds a reorder to memory for this node only, in the type and layout `wanted`.
+  Operand reordered(graph::ValueId moved, const Operand& from, const Desc& wanted,
+                    std::optional<ViewCondition> only_in = std::nullopt);
 
   // Calls `make`, whose primitives run on one thread, whatever the node is divided into.
   template <class Make>
@@ -255,6 +258,7 @@ class Builder {
   Status ensure_location(graph::ValueId id, const Desc& preferred);
   Status bring_over(graph::ValueId id, const Desc& wanted);
   Status ensure_stored(graph::ValueId id);
+  bool needs_plain_form(graph::ValueId id, const Desc& desc) const;
   Status dequantise(graph::ValueId id);
   Status quantise_result(graph::ValueId id);
   Result<Operand> integers(graph::ValueId id);

@@ -24,9 +24,7 @@ Result<Operand> Builder::packed(ValueId id, const Desc& wanted, std::span<const 
     MILLRACE_ASSIGN_OR_RETURN(Operand from, plain(id));
     from.desc = stored_desc(wanted.dims(), type(), stored);
     if (from.desc == wanted) return from;
-    const Operand copy = new_temporary(wanted);
-    add_reorder(id, from, copy);
-    return copy;
+    return reordered(id, from, wanted);
   }
   std::vector<PackedConstant>& packed = values_[id].packed;
   for (const PackedConstant& constant : packed)

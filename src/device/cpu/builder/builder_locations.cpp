@@ -56,9 +56,7 @@ Status Builder::bring_over(ValueId id, const Desc& wanted) {
     }
   }
   if (from == nullptr) return internal_error("a value is used before it is made");
-  const Operand copy = new_temporary(wanted);
-  add_reorder(id, *from, copy);
-  set_result(id, copy);
+  set_result(id, reordered(id, *from, wanted));
   return {};
 }
 
@@ -74,8 +72,7 @@ Result<Operand> Builder::in_layout(ValueId id, const Desc& wanted) {
   MILLRACE_RETURN_IF_ERROR(ensure_location(id, wanted));
   for (const Operand& location : locations(id))
     if (location.desc == wanted) return location;
-  const Operand copy = new_temporary(wanted);
-  add_reorder(id, locations(id).front(), copy);
+  const Operand copy = reordered(id, locations(id).front(), wanted);
   set_result(id, copy);
   return copy;
 }

@@ -51,8 +51,7 @@ Result<Operand> Builder::stored_in(ValueId id, const Desc& wanted) {
     values_[id].stored.push_back(pack_later(id, from.desc, wanted));
     return values_[id].stored.back();
   }
-  const Operand copy = new_temporary(wanted);
-  add_reorder(id, from, copy);
+  const Operand copy = reordered(id, from, wanted);
   set_stored_result(id, copy);
   return copy;
 }
@@ -75,21 +74,21 @@ Result<Operand> Builder::integers(ValueId id) {
   return Operand{plain.buffer, plain_form(id)};
 }
 
+// Whether a quantised value is converted in plain form, instead of as it lies: parameters per index
+// go along one dimension of the plain form, and padding is no zeros once it is dequantised.
+bool Builder::needs_plain_form(ValueId id, const Desc& desc) const {
+  return quantisation(id).is_per_axis() || has_padding(desc) || !is_dense(desc);
+}
+
 // Makes a floating point location from the integers.
 Status Builder::dequantise(ValueId id) {
   MILLRACE_ASSIGN_OR_RETURN(Operand from, stored(id));
-  // Parameters per index go along one dimension of the plain form; the lanes of padding are no
-  // zeros once they are dequantised.
-  if (quantisation(id).is_per_axis() || has_padding(from.desc) || !is_dense(from.desc)) {
+  if (needs_plain_form(id, from.desc)) {
     MILLRACE_ASSIGN_OR_RETURN(from, stored_in(id, plain_stored_form(id)));
   }
   Operand numbers = new_temporary(with_type(from.desc, ElementType::f32));
   MILLRACE_RETURN_IF_ERROR(add_dequantise(*this, id, from, numbers));
-  if (type() != ElementType::f32) {
-    const Operand narrow = new_temporary(with_type(from.desc, type()));
-    add_reorder(id, numbers, narrow);
-    numbers = narrow;
-  }
+  if (type() != ElementType::f32) numbers = reordered(id, numbers, with_type(from.desc, type()));
   set_result(id, numbers);
   return {};
 }
@@ -99,14 +98,11 @@ Status Builder::dequantise(ValueId id) {
 Status Builder::quantise_result(ValueId id) {
   if (is_empty(id) || !values_[id].stored.empty()) return {};
   Operand from = locations(id).front();
-  if (quantisation(id).is_per_axis() || has_padding(from.desc) || !is_dense(from.desc)) {
+  if (needs_plain_form(id, from.desc)) {
     MILLRACE_ASSIGN_OR_RETURN(from, plain(id));
   }
-  if (from.desc.data_type() != ElementType::f32) {
-    const Operand wide = new_temporary(with_type(from.desc, ElementType::f32));
-    add_reorder(id, from, wide);
-    from = wide;
-  }
+  if (from.desc.data_type() != ElementType::f32)
+    from = reordered(id, from, with_type(from.desc, ElementType::f32));
   const Operand to = new_temporary(with_type(from.desc, stored_type(id)));
   MILLRACE_RETURN_IF_ERROR(add_quantise(*this, id, from, to));
   locations(id).clear();

@@ -30,9 +30,7 @@ Result<Operand> operand_as(Builder& builder, graph::ValueId id, const Desc& want
   if (builder.is_constant(id) && builder.is_floating(id)) return builder.packed(id, wanted);
   if (is_kept_as(builder, id, wanted)) return builder.in_layout(id, wanted);
   MILLRACE_ASSIGN_OR_RETURN(const Operand now, builder.current(id));
-  const Operand copy = builder.new_temporary(wanted);
-  builder.add_reorder(id, now, copy);
-  return copy;
+  return builder.reordered(id, now, wanted);
 }
 
 Result<Operand> plain_operand(Builder& builder, graph::ValueId id) {

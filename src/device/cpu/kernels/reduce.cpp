@@ -101,8 +101,8 @@ Status lower_pooling(Builder& builder, const Node& node, const graph::Reduce& op
   MILLRACE_ASSIGN_OR_RETURN(Operand result, add_global_pooling(builder, kind, node.input(0)));
   auto seen = reshaped(result.desc, builder.dims(y));
   if (!seen) {
-    const Operand plain = builder.new_temporary(plain_desc(result.desc.dims(), builder.type()));
-    builder.add_reorder(y, result, plain);
+    const Operand plain =
+        builder.reordered(y, result, plain_desc(result.desc.dims(), builder.type()));
     result = plain;
     seen = builder.plain_form(y);
   }

@@ -127,9 +127,9 @@ Status add_own(Builder& builder, const Activation& function, const Operand& from
 // Adds the function over plain memory, which has no padding.
 Status add_own_padded(Builder& builder, const Activation& function, const Operand& from,
                       const Operand& to) {
-  const Operand plain = builder.new_temporary(plain_desc(from.desc.dims(), from.desc.data_type()));
   const graph::ValueId moved = builder.result();
-  builder.add_reorder(moved, from, plain);
+  const Operand plain =
+      builder.reordered(moved, from, plain_desc(from.desc.dims(), from.desc.data_type()));
   MILLRACE_RETURN_IF_ERROR(add_own(builder, function, plain, plain));
   builder.add_reorder(moved, plain, to);
   return {};
