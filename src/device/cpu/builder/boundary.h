@@ -1,6 +1,6 @@
-// Between the caller's tensors and the values of a program: which views a boundary tensor is
-// accepted in, and the reorders that take each of them to the layout the program wants. A view
-// that already has that layout is used as it is.
+// Connects the caller's tensors with the values of a program: the views in which a boundary tensor
+// is accepted, and the reorders from each view to the layout that the program wants. A view that
+// already has that layout is used as it is.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +23,12 @@ bool accepts_view(const graph::Boundary& boundary, View view);
 // Adds the steps that bring a graph input into `wanted`, whose layout every accepted view gets.
 Result<Operand> bind_input(Builder& builder, uint32_t index, const Desc& wanted);
 
-// How the HW view of a boundary holds the integers of `quantised`; nothing where it holds something
-// else, or the boundary is accepted in another view, too.
+// Returns the layout in which the HW view of a boundary holds the integers of `quantised`. Returns
+// nothing if the view holds something else, or the boundary is accepted in another view, too.
 std::optional<Desc> desc_of_bytes(const Builder& builder, const graph::Boundary& boundary,
                                   graph::ValueId quantised);
 
-// The integers that a graph input holds; `desc` is desc_of_bytes().
+// Returns the integers that a graph input holds. `desc` is desc_of_bytes().
 Operand bind_bytes(Builder& builder, uint32_t index, const Desc& desc);
 
 // Returns whether callers give or take the integers of `quantised` through a requantised HW view by

@@ -61,10 +61,11 @@ Status Builder::lower_partitions() {
   return unsupported("the CPU device cannot run " + missing);
 }
 
-Builder::Place Builder::place_of(uint32_t node) const noexcept {
-  if (on_cpu()) return Place::kCpu;
+Builder::Domain Builder::domain_of(uint32_t node) const noexcept {
+  if (on_cpu()) return Domain::kCpu;
   const auto precision = model_.graph.nodes[node].precision.value_or(model_.precision);
-  return choices_.bf16 && precision == graph::Precision::kBf16 ? Place::kNpuBf16 : Place::kNpu;
+  return choices_.bf16 && precision == graph::Precision::kBf16 ? Domain::kNpuBf16
+                                                               : Domain::kNpuFp32;
 }
 
 // Forms other than kSeparable are planned for nodes that compute in the precision of the model.
@@ -105,7 +106,7 @@ Status Builder::lower_nodes(std::string& missing) {
   const uint32_t end = partition().first + partition().count;
   for (node_ = partition().first; node_ < end; ++node_) {
     const graph::Node& node = model_.graph.nodes[node_];
-    place_ = place_of(node_);
+    domain_ = domain_of(node_);
     make_for(chunks_of_current_node());
     const Status status = lower_node(node);
     make_for(1);

@@ -44,11 +44,11 @@ Status Builder::ensure_location(ValueId id, const Desc& preferred) {
   return {};
 }
 
-// Takes the value from another place. One that was made in FP32 has been rounded if it is BF16.
+// Copies the value from another domain: from FP32 if it is there, since BF16 has been rounded.
 Status Builder::bring_over(ValueId id, const Desc& wanted) {
   const Operand* from = nullptr;
-  for (const Place place : {Place::kNpu, Place::kCpu, Place::kNpuBf16}) {
-    for (const Operand& location : values_[id].locations[static_cast<size_t>(place)]) {
+  for (const Domain domain : {Domain::kNpuFp32, Domain::kCpu, Domain::kNpuBf16}) {
+    for (const Operand& location : values_[id].locations[static_cast<size_t>(domain)]) {
       if (from == nullptr) from = &location;
       if (!(location.desc == wanted)) continue;
       locations(id).push_back(location);
@@ -114,7 +114,7 @@ Status Builder::deliver_outputs() {
   for (uint32_t i = 0; i < model_.outputs.size(); ++i) {
     const uint32_t maker = values_[model_.outputs[i].value].maker;
     if (maker < first || maker - first >= count) continue;
-    place_ = place_of(maker);
+    domain_ = domain_of(maker);
     MILLRACE_RETURN_IF_ERROR(deliver_output(*this, i));
   }
   return {};

@@ -11,14 +11,15 @@ namespace millrace::device::cpu {
 
 using graph::ValueId;
 
-// Integers are bytes to oneDNN, and lie in C order.
+// Describes the type and the layout. Values that are not floating point are bytes to oneDNN, in C
+// order.
 std::string Builder::describe(ValueId id, const Desc& desc) const {
   return is_floating(id) ? to_string(desc)
                          : fmt::format("{}:plain", tensor::to_string(value(id).type));
 }
 
-// Primitives state their operands. Our own kernels read their operands where those are, which is
-// known as long as there is one place only.
+// Primitives state their operands. The device's own kernels do not: a layout is known if the value
+// has a single location.
 void Builder::describe_layouts(const Step& step, StepInfo& info) const {
   std::vector<std::string> reads, writes;
   for (const Argument& argument : step.operands()) {
@@ -28,22 +29,22 @@ void Builder::describe_layouts(const Step& step, StepInfo& info) const {
   }
   if (step.arguments().empty() && !info.node.empty()) {
     const graph::Node& node = model_.graph.nodes[node_];
-    const auto add_place = [this](ValueId id, std::vector<std::string>& side) {
+    const auto add_layout = [this](ValueId id, std::vector<std::string>& side) {
       if (id == graph::kNoValue) return;
       if (locations(id).size() == 1)
         side.push_back(describe(id, locations(id).front().desc));
       else if (locations(id).empty() && !values_[id].stored.empty())
         side.push_back(to_string(values_[id].stored.back().desc));
     };
-    for (const ValueId id : node.inputs) add_place(id, reads);
-    for (const ValueId id : node.outputs) add_place(id, writes);
+    for (const ValueId id : node.inputs) add_layout(id, reads);
+    for (const ValueId id : node.outputs) add_layout(id, writes);
   }
   info.reads = fmt::format("{}", fmt::join(reads, ", "));
   info.writes = fmt::format("{}", fmt::join(writes, ", "));
 }
 
-// A quantised value may lie in memory as numbers and as integers, so what counts is where the step
-// reads it.
+// Whether the step reads integers. A quantised value may have locations with floating point
+// elements, too, so the buffers of the step decide.
 bool Builder::reads_integers(const Step& step, ValueId operand) const {
   if (!is_quantised(operand)) return tensor::is_integer(value(operand).type);
   const std::vector<BufferId> buffers = step.buffers();
@@ -75,7 +76,7 @@ std::string Builder::maker_of(ValueId id) const {
 
 std::string Builder::why_reordered(ValueId moved, const Operand& from, const Operand& to) const {
   const std::string before = to_string(from.desc), after = to_string(to.desc);
-  // Behind the last node of the partition, what it has made goes to its callers.
+  // After the last node of the partition, its outputs are delivered to callers.
   if (node_ == partition().first + partition().count)
     return fmt::format("{} makes {}, callers read {}", maker_of(moved), before, after);
   const bool is_made = !is_constant(moved) && !values_[moved].input;

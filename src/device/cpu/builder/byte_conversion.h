@@ -11,7 +11,7 @@
 
 namespace millrace::device::cpu {
 
-// Between FLOAT32 and INT8 or UINT8, element by element. Allocates nothing; thread-safe.
+// Converts between FLOAT32 and INT8 or UINT8, element by element. Allocates nothing; thread-safe.
 class ByteConversion {
  public:
   // Requirement: conversion_of(bytes) has a value.
@@ -21,7 +21,7 @@ class ByteConversion {
                 const tensor::ElementRule& rule) const;
   void dequantise(const std::byte* from, float* to, size_t count,
                   const tensor::ElementRule& rule) const;
-  // The integer that a byte is.
+  // Returns a byte as an integer.
   int32_t number(std::byte byte) const noexcept;
 
  private:
@@ -29,7 +29,7 @@ class ByteConversion {
   tensor::ContiguousKernel quantise_, dequantise_;  // or null
 };
 
-// The conversion to and from `type`; nothing where that is no type of bytes.
+// Returns the conversion to and from `type`, or nothing if that is neither INT8 nor UINT8.
 std::optional<ByteConversion> conversion_of(tensor::DataType type);
 
 }  // namespace millrace::device::cpu

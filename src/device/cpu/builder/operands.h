@@ -9,7 +9,7 @@
 
 namespace millrace::device::cpu {
 
-// The operands of a node. Constants have their elements, which belong to the model.
+// Returns the operands of a node. Constants have their elements, which belong to the model.
 std::vector<fallback::TensorView> operand_views(const Builder& builder, const graph::Node& node);
 
 // The value in the layout and type of `wanted`, which has the value's dims.
@@ -17,8 +17,8 @@ Result<Operand> operand_as(Builder& builder, graph::ValueId id, const Desc& want
 // The value in C order: floating point values in FP32, others as they are.
 Result<Operand> plain_operand(Builder& builder, graph::ValueId id);
 
-// Memory for a result that a step is about to write as `desc`, and afterwards, once that step is
-// added, the result itself.
+// result_as() returns memory for a result that a step is about to write as `desc`. When that step
+// has been added, finish_result() makes the result of it.
 Operand result_as(Builder& builder, graph::ValueId id, const Desc& desc);
 void finish_result(Builder& builder, graph::ValueId id, const Operand& written);
 

@@ -5,7 +5,7 @@
 namespace millrace::device::cpu {
 namespace {
 
-// Whether a step behind a collective has to wait for it. Inputs of the caller are read only.
+// Whether a later step has to wait for a collective. Inputs of the caller are read only.
 bool uses_memory_of(const Step& later, const std::vector<BufferId>& collective,
                     const BufferTable& buffers) {
   const std::vector<BufferId> used = later.buffers();
@@ -27,7 +27,7 @@ void overlap_collectives(std::vector<ProgramStep>& steps, BufferTable& buffers) 
     const auto user = std::find_if(first, steps.end(), [&](const ProgramStep& later) {
       return uses_memory_of(*later.step, memory, buffers);
     });
-    // Steps behind a collective that is not begun wait for it.
+    // Nothing can run beside the collective if only collectives stand between.
     const bool is_alone = std::all_of(
         first, user, [](const ProgramStep& between) { return between.step->waits_for_ranks(); });
     if (is_alone) {

@@ -1,4 +1,4 @@
-// Finds the collectives of a program that run beside the steps behind them.
+// Finds the collectives of a program that run beside the steps that follow them.
 #pragma once
 
 #include <vector>
@@ -7,10 +7,10 @@
 
 namespace millrace::device::cpu {
 
-// A collective is begun (ProgramStep::is_begun), and awaited by the first later step that uses its
-// memory (ProgramStep::awaits), or at the end of the frame, where there is a step between that can
-// run meanwhile. Its memory is kept until then. To be called when all steps are there, and before
-// the buffers are laid out.
+// Marks each collective that another step can run beside (ProgramStep::is_begun). The first later
+// step that uses its memory awaits it (ProgramStep::awaits), or else the end of the frame. Its
+// memory is kept until then. Requirement: all steps have been added, and the buffers are not laid
+// out yet.
 void overlap_collectives(std::vector<ProgramStep>& steps, BufferTable& buffers);
 
 }  // namespace millrace::device::cpu

@@ -1,4 +1,4 @@
-// Steps between floating point numbers and the integers of a quantised value.
+// Steps that quantise floating point elements and dequantise integers.
 #pragma once
 
 #include "base/status.h"
@@ -6,8 +6,9 @@
 
 namespace millrace::device::cpu {
 
-// Between an FP32 operand and one of builder.stored_type(id), both with the layout of the other:
-// plain where the quantisation of the value is per axis, dense and without padding otherwise.
+// Add the step that converts an FP32 operand to one of builder.stored_type(id), and the step back.
+// Both operands have the same layout: plain if the quantisation of the value is per axis, otherwise
+// dense and without padding.
 Status add_quantise(Builder& builder, graph::ValueId id, const Operand& numbers,
                     const Operand& integers);
 Status add_dequantise(Builder& builder, graph::ValueId id, const Operand& integers,

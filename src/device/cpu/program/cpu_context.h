@@ -37,10 +37,10 @@ class CpuContext final : public Context {
   void bind(std::span<const Binding> inputs, std::span<const Binding> outputs) noexcept;
   Status run_frame(std::span<const Binding> inputs, std::span<const Binding> outputs,
                    queue::RunControl& control) noexcept;
-  // Ends early where `nans.lost_operand` is set.
+  // Returns early if a step sets `nans.lost_operand`.
   Status run_steps(std::span<const Binding> inputs, std::span<const Binding> outputs,
                    queue::RunControl& control, OpenMpThreads& threads, NanWatch& nans) noexcept;
-  // Waits until so many collectives of the frame have ended, and returns their first failure.
+  // Waits until the first `count` collectives of the frame have ended. Returns their first failure.
   Status await_collectives(uint32_t count, queue::RunControl& control) noexcept;
 
   const std::shared_ptr<const CpuProgram> program_;

@@ -1,4 +1,5 @@
-// A model as steps over buffers, and its packed weights. Immutable; contexts keep it alive.
+// CpuProgram: the steps of a model, their buffers and the packed weights. Immutable and
+// thread-safe; contexts keep it alive.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,6 @@
-// Crew: the thread that measures kernels, and threads of its own that help it as the lanes of the
-// device help a job. Those may be busy when a model is loaded, and the thread may itself be one.
+// Crew: the thread that measures kernels, and threads that help it as the lanes of the device help
+// a job. The lanes themselves may be busy when a model is loaded, and the measuring thread may be
+// one.
 //
 // While it lives, the thread that made it is in an OpenMpThreads scope. Belongs to that thread.
 #pragma once
@@ -21,12 +22,12 @@ class Crew {
   Crew(const Crew&) = delete;
   Crew& operator=(const Crew&) = delete;
 
-  // From here on primitives are made and run for so many threads, of which one is the caller.
-  // Starts those that are missing; where the system refuses one, the others do its part.
+  // Has primitives made and run for this number of threads, of which one is the caller. Starts
+  // those that are missing; if the system refuses one, the others do its part.
   void set(uint32_t threads);
   uint32_t threads() const noexcept { return threads_; }
-  // From here on, until the next set(), primitives of that implementation are run, as they are in
-  // programs: with one thread where they may not be divided.
+  // Until the next set(), has primitives of that implementation run as they do in programs: with
+  // one thread if they may not be divided.
   void run_as(std::string_view implementation) noexcept {
     openmp_->set(may_be_divided(implementation) ? threads_ : 1);
   }

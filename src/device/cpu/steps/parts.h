@@ -1,4 +1,4 @@
-// Parts of a step of the device's own, which idle lanes take.
+// The division of one of the device's own steps into parts, which idle lanes take.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace millrace::device::cpu {
 
-// As the template below, with part(work, number).
+// Like the template below, but calls part(work, number).
 void run_parts(const RunState& state, uint32_t count, queue::Team::Chunk part, void* work) noexcept;
 
 // Runs part(number) for each number from 0 to `count` - 1, on the calling thread and on the lanes
@@ -31,7 +31,7 @@ constexpr uint32_t parts_with_scratch(uint32_t chunks, size_t bytes_each) noexce
   return std::min(chunks, static_cast<uint32_t>(std::max<size_t>(kMostBytes / bytes_each, 1)));
 }
 
-// The range of `all` things that is the part with that number.
+// The range of `all` items that the part with that number has.
 struct Share {
   size_t first, count;
 };

@@ -28,8 +28,8 @@ struct Operand {
   Desc desc;
 };
 
-// An operand of a primitive, by oneDNN's argument index. It begins `offset` bytes behind the
-// start of its buffer.
+// An operand of a primitive, by oneDNN's argument index. It begins `offset` bytes after the start
+// of its buffer.
 struct Argument {
   int index = 0;
   Operand operand;
@@ -63,16 +63,16 @@ struct RunState {
 class Step {
  public:
   virtual ~Step() = default;
-  // The operands that a context shall make into memory objects of oneDNN.
+  // The operands for which contexts make memory objects of oneDNN.
   virtual std::span<const Argument> arguments() const noexcept { return {}; }
-  // For reports: each operand of the operation once, where arguments() has several parts of it.
+  // For reports: each operand of the operation once, even if arguments() has several parts of it.
   virtual std::span<const Argument> operands() const noexcept { return arguments(); }
   // Every buffer the step reads or writes.
   virtual std::vector<BufferId> buffers() const = 0;
-  // Whether it spends its time on waiting for other ranks, so that steps which use none of its
-  // memory may run beside it, on another thread.
+  // Whether it mostly waits for other ranks, so that steps that use none of its memory may run
+  // beside it, on another thread.
   virtual bool waits_for_ranks() const noexcept { return false; }
-  // Allocates nothing. May run on several threads at once, each with a state of its own.
+  // Allocates nothing. May run on several threads at once, each with its own state.
   virtual Status run(const RunState& state) const noexcept = 0;
 };
 

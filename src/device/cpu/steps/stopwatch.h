@@ -1,6 +1,6 @@
-// Stopwatch: how long steps take on the calling thread and those that help it: the least of several
-// runs, each with its operands in the caches as far as they fit. Other work on the machine makes
-// times longer, never shorter.
+// Stopwatch: measures how long steps take on the calling thread and those that help it. The time is
+// the least of several runs, each with its operands in the caches as far as they fit, since other
+// work on the machine makes times longer, never shorter.
 //
 // Belongs to the thread of its crew. May throw what guarded() catches.
 #pragma once
