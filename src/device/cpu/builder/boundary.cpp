@@ -1,3 +1,11 @@
+// How boundary tensors are connected. For each view that callers may bind there are three cases:
+// the view has the wanted layout and type, so that the buffer of the value is the caller's memory;
+// oneDNN can describe the view, so that one reorder copies it; or neither, so that
+// tensor::Conversion converts between the view and a dense tensor in FP32. Each step runs only in
+// jobs that bind its view (ViewCondition).
+//
+// The integers of a quantised value are delivered and taken without a floating point copy if the HW
+// view holds the same integers, or integers of another scale (RequantisedBoundary).
 #include "device/cpu/builder/boundary.h"
 
 #include <algorithm>
@@ -29,7 +37,7 @@ const TensorDesc& desc_of(const graph::Boundary& boundary, View view) {
   return view == View::kHw ? *boundary.hw : boundary.cpu;
 }
 
-// How a view of elements of `type` lies in memory, where oneDNN can read and write that.
+// Describes a view of elements of `type` to oneDNN, if oneDNN can read and write that layout.
 std::optional<Desc> describe(const TensorDesc& view, const Dims& dims, ElementType type) {
   const uint32_t block = tensor::channel_block(view.layout);
   if (block > 0 && dims.size() == 4) return hcwnc_desc(dims, type, static_cast<int>(block));
@@ -39,15 +47,15 @@ std::optional<Desc> describe(const TensorDesc& view, const Dims& dims, ElementTy
   return ordered_desc(dims, type, *order);
 }
 
-// The same of a floating point tensor.
+// Describes a view of a floating point tensor.
 std::optional<Desc> describe(const TensorDesc& view, const Dims& dims) {
   if (view.type == DataType::kBf16) return describe(view, dims, ElementType::bf16);
   if (view.type == DataType::kFloat32) return describe(view, dims, ElementType::f32);
   return std::nullopt;
 }
 
-// The dense form that every view can be converted to: floating point values as FP32, others as they
-// are.
+// Returns the dense form that every view can be converted to: in FP32 for floating point values, in
+// their own type for others.
 TensorDesc staging_desc(const graph::Boundary& boundary) {
   TensorDesc desc = boundary.cpu;
   if (tensor::fits_float32(desc.type)) desc.type = DataType::kFloat32;
@@ -92,7 +100,7 @@ class BoundaryTensor {
 
   const graph::Boundary& boundary() const { return boundary_; }
 
-  // The views that hold the value exactly as `desc` says.
+  // Returns the views that hold the value exactly in the layout `desc`.
   CallerTensor views_lying_as(const Desc& desc) const {
     CallerTensor caller{direction_, index_, {}};
     for (View view : views_)
@@ -151,7 +159,7 @@ class BoundaryTensor {
     return {};
   }
 
-  // `location` itself when it is dense and in the staging type, else memory that is.
+  // Returns `location` if it is dense and in FP32, or integers; otherwise new memory that is.
   Operand staging(const Operand& location) const {
     if (!is_floating()) return location;
     const Desc dense = plain_desc(builder_.dims(boundary_.value), ElementType::f32);
@@ -210,15 +218,15 @@ Operand bind_bytes(Builder& builder, uint32_t index, const Desc& desc) {
 
 namespace {
 
-// Converts the integers of one form to those of another, by way of the numbers that they stand for.
+// Requantises bytes: dequantises them by one scale and quantises by another.
 class RequantiseStep final : public Step {
  public:
-  struct Form {
+  struct Side {
     BufferId buffer;
     ByteConversion conversion;
     tensor::ElementRule rule;
   };
-  RequantiseStep(size_t count, const Form& from, const Form& to)
+  RequantiseStep(size_t count, const Side& from, const Side& to)
       : count_(count), from_(from), to_(to) {}
   std::vector<BufferId> buffers() const override { return {from_.buffer, to_.buffer}; }
   Status run(const RunState& state) const noexcept override {
@@ -234,13 +242,13 @@ class RequantiseStep final : public Step {
   }
 
  private:
-  static constexpr size_t kChunk = 1024;  // this many numbers stay in the first-level cache
+  static constexpr size_t kChunk = 1024;  // elements that stay in the L1 cache
   const size_t count_;
-  const Form from_, to_;
+  const Side from_, to_;
 };
 
 // Connects a boundary whose HW view is requantised with the integers of the graph's value
-// `quantised`, as that view has them: in its layout, but in the graph's own form.
+// `quantised`, which are in the layout of that view, but have the type and the scale of the graph.
 class RequantisedBoundary {
  public:
   RequantisedBoundary(Builder& builder, Direction direction, uint32_t index,
@@ -274,7 +282,7 @@ class RequantisedBoundary {
     return {own.scales[0], own.zero_points[0], tensor::Rounding::kNearestEven};
   }
 
-  RequantiseStep::Form form(BufferId buffer, DataType type,
+  RequantiseStep::Side side(BufferId buffer, DataType type,
                             const tensor::QuantParams& parameters) const {
     return {buffer,
             ByteConversion(type),
@@ -289,8 +297,8 @@ class RequantisedBoundary {
 
   void connect_hw(BufferId own) {
     const BufferId view = add_caller(View::kHw, bytes());
-    RequantiseStep::Form from = form(view, boundary_.hw->type, boundary_.quant);
-    RequantiseStep::Form to = form(own, own_view_.type, own_parameters());
+    RequantiseStep::Side from = side(view, boundary_.hw->type, boundary_.quant);
+    RequantiseStep::Side to = side(own, own_view_.type, own_parameters());
     if (direction_ == Direction::kOutput) std::swap(from, to);
     builder_.add("Requantise", "millrace:vectors",
                  std::make_unique<RequantiseStep>(bytes(), from, to),
@@ -351,7 +359,7 @@ Status deliver_requantised(Builder& builder, uint32_t index, const Operand& byte
   return boundary.connect(own.buffer);
 }
 
-// The integers of a quantised value for an output whose HW view holds them as `desc` says.
+// Delivers the integers of a quantised value to an HW view that holds them in the layout `desc`.
 Status deliver_bytes(Builder& builder, uint32_t index, const Operand& bytes, const Desc& desc) {
   BufferTable& buffers = builder.buffers();
   const CallerTensor caller = in_hw_view(Direction::kOutput, index);

@@ -1,3 +1,6 @@
+// The walk over the nodes: the builder lowers partition after partition, and in each node after
+// node, with the number of OpenMP threads that the node is divided into. Nodes without a kernel are
+// collected, so that the error names all of them.
 #include "device/cpu/builder/builder.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,6 @@
+// Quantisation and dequantisation element by element: q = round(x / scale) + zero point, saturated,
+// and x = (q - zero point) * scale. A tensor is a sequence of runs whose elements share a scale and
+// a zero point: the whole tensor, or an index of the quantised axis.
 #include "device/cpu/builder/requantise.h"
 
 #include <memory>
@@ -15,9 +18,10 @@ namespace {
 using graph::ValueId;
 using tensor::ElementRule;
 
-// Runs of elements that have the same scale and zero point, over and over.
+// A tensor as a sequence of runs, each of elements with the same scale and zero point. The rules
+// repeat.
 struct Runs {
-  std::vector<ElementRule> rules;  // one per run
+  std::vector<ElementRule> rules;  // of the runs, in turn
   size_t length = 0;               // elements of a run
   size_t count = 0;                // elements in all
 };

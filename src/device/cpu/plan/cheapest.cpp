@@ -1,3 +1,9 @@
+// Variable elimination ("bucket elimination"), with the variable that has the fewest neighbours
+// first. Eliminating a variable replaces its factors by one over its neighbours: for each
+// assignment of these, the least sum of the factors over the options of the variable. The options
+// are then read off in reverse order. The table of a factor has the product of the numbers of its
+// neighbours' options, at most kLargestTable; a variable whose table would be larger takes its own
+// cheapest option.
 #include "device/cpu/plan/cheapest.h"
 
 #include <algorithm>

@@ -1,3 +1,8 @@
+// A network in which each convolution is a variable, and the candidates for it are its options. A
+// variable's own cost is the time of the candidate and of the reorders to and from operators that
+// want C order. The cost between two variables is the time of a reorder, if the one makes an image
+// in another layout than the other reads. Operators that keep a layout pass on the variable of
+// their first operand.
 #include "device/cpu/plan/network.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// The rule, the search with measured times, and the file of times. A plan by times starts from the
+// forms of the rule and replaces those of all convolutions that have candidates by the cheapest
+// ones together (cheapest.h).
 #include "device/cpu/plan/plan.h"
 
 #include <fmt/format.h>
@@ -29,9 +32,9 @@ namespace {
 constexpr const char* kRecord = "MILLRACE_TUNING";
 constexpr const char* kMeasure = "MILLRACE_TUNE";
 
-// Whether the convolution is between many channels of an image so small that oneDNN's kernels
-// on blocks run short of elements. One that would have a larger image reordered, for a single
-// product with each element, is not.
+// Whether the convolution is between many channels of an image so small that oneDNN's kernels on
+// blocks run short of elements. One that would have a larger image reordered, for a single product
+// with each element, is not.
 bool is_narrow(const kernels::Convolution& convolution) {
   constexpr int64_t kManyChannels = 128, kFewElements = 64;
   const auto elements = [](const Dims& dims) { return dims[2] * dims[3]; };

@@ -1,3 +1,6 @@
+// Reading and writing of records. A record comes from a file that anybody may have written, so the
+// reader refuses lines that it does not know, times so large that sums of them could overflow, and
+// more than one candidate of a form.
 #include "device/cpu/plan/record.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,6 @@
+// Candidates of a convolution, and their times out of a record or from a Stopwatch. Each oneDNN
+// kernel is asked for in each layout; a candidate with the layouts and the kernel of an earlier one
+// is dropped. The device's own kernels follow.
 #include "device/cpu/plan/times.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,7 @@
+// Running a job: the context checks and binds the caller's tensors, and runs the steps of a frame
+// in order. oneDNN's memory objects are made once, over the arena; those over callers' tensors get
+// a new address for each job. A frame that loses a NaN in a step that cannot be repeated runs again
+// with careful steps (kernels/careful_step.h). Nothing is allocated while a job runs.
 #include "device/cpu/program/cpu_context.h"
 
 #include <fmt/format.h>

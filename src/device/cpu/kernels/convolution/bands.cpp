@@ -1,3 +1,7 @@
+// A band is a primitive of its own over a part of the rows: it reads the rows of the image under
+// its rows of the result, with padding only at the border of the image, and shares the weights with
+// the other bands. All bands use the implementation that oneDNN has chosen for the whole
+// convolution.
 #include "device/cpu/kernels/convolution/bands.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// The step of a depthwise convolution, divided by rows of the result, and the arrangement of its
+// filters. NaNs among biases lose their payload, so that rounding to BF16 cannot carry into their
+// exponent (loops.cpp).
 #include "device/cpu/kernels/depthwise/depthwise.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,7 @@
+// For each group of channels and each four windows of a row, the loops go through the three rows of
+// taps, split the pixels under the windows into even and odd channels, and multiply and add them to
+// the sums of all windows that they are under. The windows at the border of the image are computed
+// one by one, with zeros in place of pixels beside it.
 #include "device/cpu/kernels/depthwise/loops.h"
 
 #undef HWY_TARGET_INCLUDE

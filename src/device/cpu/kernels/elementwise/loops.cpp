@@ -1,3 +1,6 @@
+// Each function is a loop over vectors, then over single elements as vectors of one lane, so that
+// the last elements have the same bits as the others. BF16 elements are computed in FP32 and
+// rounded to nearest even.
 #include "device/cpu/kernels/elementwise/loops.h"
 
 #include <limits>

@@ -1,3 +1,4 @@
+// The step, divided by rows of the result. Each part has scratch memory for the rows under its row.
 #include "device/cpu/kernels/few_channels/few_channels.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,6 @@
+// A gather in which each output index moves by an offset of its own dimension. Dimensions that are
+// copied whole are folded into the element, and the innermost dimension left is copied in runs of
+// contiguous elements; the outer ones are counted.
 #include "device/cpu/kernels/movement/mapped_copy.h"
 
 #include <array>

@@ -1,3 +1,5 @@
+// The step, divided by rows of the result. Each part has scratch memory for the rows under its row.
+// An activation that is no bounds is a step of its own.
 #include "device/cpu/kernels/one_channel/one_channel.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Column sums of bytes, and binary operators on floating point elements, by vectors, then by single
+// elements.
 #include "device/cpu/kernels/quantised/loops.h"
 
 #include <cmath>

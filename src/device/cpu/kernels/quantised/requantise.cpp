@@ -1,4 +1,5 @@
-// Requantise between bytes, by a table, and from numbers to the bytes that convolutions read.
+// Requantise: between bytes by a table, and from floating point elements to the bytes that
+// convolutions read.
 #include <algorithm>
 #include <memory>
 #include <variant>
@@ -16,7 +17,7 @@ namespace {
 using graph::ValueId;
 using tensor::BlockKernels;
 
-// From planes to pixels of four channels.
+// Quantises an image in C order to pixels of four channels.
 class PackStep final : public Step {
  public:
   PackStep(BlockKernels::Pack pack, const tensor::ElementRule& rule, size_t channels, size_t pixels,

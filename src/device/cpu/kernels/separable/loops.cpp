@@ -1,3 +1,6 @@
+// FP32 rows of the image between the two convolutions. The 1x1 convolution of a row is a matrix
+// product [pixels, channels] x [channels, channels of a panel], with register tiles of up to 6
+// pixels and 4 vectors of channels; rows-inl.h makes the depthwise convolution out of the rows.
 #include "device/cpu/kernels/separable/loops.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// The step of a pair: the arrangement of both filters, the division among lanes by rows or by
+// panels of channels, and the measurement of its time. A part of a row range computes the rows of
+// the image between that it needs, so that neighbours compute the rows at their border twice.
 #include "device/cpu/kernels/separable/separable.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,14 @@
+// F(m x m, 3x3) of Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", with m = 4
+// or 2. For a batch of tiles:
+//
+//   1. input transform: V = B^T d B of each patch d of (m + 2) x (m + 2) elements, for vectors of
+//      channels;
+//   2. (m + 2)^2 matrix products [tiles, channels] x [channels, result channels of a panel], with
+//      register tiles of kRows rows and kVectors vectors;
+//   3. output transform: Y = A^T M A of the sums M, then bias, addition and bounds.
+//
+// The transforms apply a one-dimensional transform to the columns and then to the rows. Filters are
+// transformed at load: U = G g G^T.
 #include "device/cpu/kernels/winograd/loops.h"
 
 #include <algorithm>

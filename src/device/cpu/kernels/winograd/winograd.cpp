@@ -1,3 +1,6 @@
+// The choice of the tile by an estimate of the time, the division of a convolution among lanes, and
+// its step. A result is the same sum however the work is divided, so that the bits do not depend on
+// the number of lanes.
 #include "device/cpu/kernels/winograd/winograd.h"
 
 #include <fmt/format.h>

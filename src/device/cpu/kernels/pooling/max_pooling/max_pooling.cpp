@@ -1,3 +1,6 @@
+// The step of a maximum pooling. oneDNN's primitive runs first if it is a fast one, and the loops
+// run in its place if NaNs may be among the elements (careful_step.h). Otherwise the loops run
+// alone.
 #include "device/cpu/kernels/pooling/max_pooling/max_pooling.h"
 
 #include <algorithm>

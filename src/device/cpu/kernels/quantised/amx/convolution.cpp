@@ -30,8 +30,8 @@ bool suits(const Convolution& convolution) {
          pixels * in * out >= kLeastProducts && may_use_tiles();
 }
 
-// All pixels of a batch, and all groups of channels, in parts of those of which there is more to
-// read.
+// Computes all pixels of a batch. It is divided by pixels, or by groups of channels if the filters
+// are larger than the image.
 class PointwiseStep final : public Step {
  public:
   PointwiseStep(const PointwiseLayer& layer, const ImageBuffers& images,

@@ -1,6 +1,6 @@
-// 1x1 (pointwise) convolutions by the loops of this folder, as steps of a program, in place of
-// oneDNN's, with the same results: its kernels take several times as long for the finishing of the
-// sums as for the products.
+// Pointwise (1x1) convolutions by the loops of this folder, as steps of a program. They take the
+// place of oneDNN's, with the same results: its kernels take several times as long for the epilogue
+// as for the products.
 #pragma once
 
 #include <optional>
@@ -11,13 +11,13 @@
 
 namespace millrace::device::cpu::kernels::quantised::amx {
 
-// Nothing where the loops cannot compute it. Requirement: oneDNN has a kernel with tiles for
-// it, which pays.
+// Returns nothing if the loops cannot compute it. Requirement: rank_for() has chosen a oneDNN
+// kernel with tiles.
 std::optional<PointwiseLayer> layer_of(const vnni::Convolution& convolution,
                                        const std::optional<vnni::ResidualRule>& residual);
 
-// Requirements: `layer` is what layer_of() has given for the convolution, and there is a residual
-// among the images where one was given to that.
+// Requirements: `layer` is the result of layer_of() for the convolution, and `images` has a
+// residual if that got one.
 void add_step(Builder& builder, const PointwiseLayer& layer, const vnni::Convolution& convolution,
               const vnni::ImageBuffers& images);
 

@@ -1,3 +1,7 @@
+// A matrix product [pixels, channels] x [channels, result channels] in blocks of 16 pixels and 64
+// result channels: four tiles of sums, one of pixels and three of filters. The sums of a block are
+// requantised by vectors while the tiles of the next block are multiplied. Pixels are taken in
+// portions that stay in the L2 cache with their results, for each group of channels in turn.
 #include "device/cpu/kernels/quantised/amx/pointwise_loops.h"
 
 #include <algorithm>
@@ -31,7 +35,7 @@ TileConfiguration whole_tiles() {
   return configuration;
 }
 
-// A group has so many tiles of sums, each with the sums of 16 channels for each of its pixels.
+// The sums of a tile, 16 channels for each of its pixels, and the bytes of a tile of filters.
 constexpr size_t kTileSums = kTileRows * kNarrow, kFilterBytes = kTileRows * kTileRowBytes;
 
 // The sums of a group of channels for the pixels of a tile.
@@ -39,7 +43,7 @@ struct alignas(kTileRowBytes) TileSums {
   int32_t sums[kWideVectors][kTileSums];
 };
 
-// Pixels of which `sums` are, some of them of the result.
+// The pixels of a tile of sums. Those before `first` are stored with another block.
 struct Block {
   size_t group = 0;
   size_t tile = 0;  // the first pixel of the tile
@@ -112,7 +116,7 @@ template <class Kind, bool kAdds>
 void run_blocks(const PointwiseLayer& layer, const PointwiseWork& work) {
   kernels::HWY_NAMESPACE::configure_tiles(whole_tiles());
   const size_t at_once = pixels_at_once(layer), end = work.first_pixel + work.pixel_count;
-  // The sums of one block become bytes while the next ones are added up.
+  // The sums of one block are requantised while the next ones are added up.
   TileSums sums[2];
   size_t now = 0;
   Block before;
@@ -120,7 +124,7 @@ void run_blocks(const PointwiseLayer& layer, const PointwiseWork& work) {
     const size_t last = std::min(first + at_once, end);
     for (size_t group = work.first_group; group < work.first_group + work.group_count; ++group)
       for (size_t pixel = first; pixel < last; pixel += kTileRows) {
-        // The last tile begins with pixels that another has, too.
+        // The last tile overlaps the one before it.
         const Block block{group, std::min(pixel, work.pixels - kTileRows), pixel,
                           std::min(pixel + kTileRows, last)};
         multiply<Kind>(layer, work, block, sums[now]);

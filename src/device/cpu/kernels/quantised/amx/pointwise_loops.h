@@ -1,7 +1,6 @@
 // Pointwise (1x1) convolutions over bytes whose channels lie innermost, by the matrix instructions
-// (AMX): a tile of pixels times tiles of filters, exact sums that become bytes as those of the
-// loops of VNNI do. What is added to the result, in networks with residual connections, is added as
-// it is stored, while the next tiles are multiplied.
+// (AMX): a tile of pixels times tiles of filters. The exact sums are requantised as in the loops of
+// VNNI. A residual is added when the result is stored, while the next tiles are multiplied.
 #pragma once
 
 #include <cstddef>
@@ -30,8 +29,8 @@ struct PointwiseLayer {
 // The filters, [channels_out, channels_in], in the order in which the loops read them.
 std::vector<int8_t> arranged(const PointwiseLayer& layer, const std::vector<int8_t>& filters);
 
-// A part of the result: some pixels, and some groups of channels of them. Pointers are to the
-// whole.
+// A part of the result: some pixels, and some groups of channels of them. The pointers are those of
+// the whole result and its operands.
 struct PointwiseWork {
   const uint8_t* image;     // [pixels, channels_in]
   const int8_t* filters;    // arranged

@@ -1,7 +1,10 @@
-// Conv on integers: oneDNN's convolution, which sums up products of bytes, scales the sums to
-// steps of the result, and adds the residual operand and applies the activation before it rounds.
-// An Add that follows is computed by it, too, from what it has rounded. Loops of the device's own
-// (vnni, amx) take the place of oneDNN's where they are faster, with the same results.
+// Conv on integers. oneDNN's convolution adds up products of bytes, scales the sums to the scale of
+// the result, adds the residual operand and applies the activation before it rounds. An Add that
+// follows can be a part of it, too, and adds to the rounded result. The device's own loops (vnni,
+// amx) take the place of oneDNN's where they are faster, with the same results.
+//
+// A Conv may be left to a later Add or depthwise Conv, so it is found out first whether integers
+// can be computed with and oneDNN has a primitive; the step is made afterwards.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -47,7 +50,8 @@ class Lowering {
   // Whether there is a kernel of oneDNN, besides.
   bool can_lower() { return is_of_integers() && make_primitive(); }
 
-  // By the first kernel that takes the convolution. Requirement: can_lower() was true.
+  // Adds the step of the first kernel that takes the convolution. Requirement: can_lower() was
+  // true.
   Status lower() {
     for (const auto by_kernel : {&Lowering::lower_by_tiles, &Lowering::lower_by_dot_products,
                                  &Lowering::lower_by_primitive}) {
@@ -79,24 +83,24 @@ class Lowering {
   }
 
  private:
-  // The kernels, in the order in which lower() tries them; false, with nothing added, where the
-  // convolution is not for it.
+  // The kernels, in the order in which lower() tries them. Each returns false, with nothing added,
+  // if the convolution is not for it.
   //
-  // Loops by AMX.
+  // The loops by AMX.
   Result<bool> lower_by_tiles() {
     if (!may_use_loops() || !has_tiles(primitive_)) return false;
     const vnni::Convolution convolution = as_vnni();
     return lower_by(amx::layer_of(convolution, residual_rule()), convolution);
   }
 
-  // Loops by dot products of bytes (VNNI). Tiles multiply several times as fast.
+  // The loops by dot products of bytes (VNNI). Tiles multiply several times as fast.
   Result<bool> lower_by_dot_products() {
     if (!may_use_loops() || has_tiles(primitive_)) return false;
     const vnni::Convolution convolution = as_vnni();
     return lower_by(vnni::layer_of(convolution, residual_rule()), convolution);
   }
 
-  // The primitive of oneDNN, which takes all.
+  // The primitive of oneDNN, which takes all convolutions.
   Result<bool> lower_by_primitive() {
     MILLRACE_ASSIGN_OR_RETURN(const Operand x, source());
     const Operand weights = pack_weights();
@@ -181,7 +185,7 @@ class Lowering {
            (!rounds_before_sum() || std::isnormal(made_rule_.rule.scale / result_.rule.scale));
   }
 
-  // How many products an output element is the sum of.
+  // Returns the number of products that an output element is the sum of.
   int64_t filter_size() const {
     return static_cast<int64_t>(weights_->elements.size()) / builder_.dims(weight_)[0];
   }
@@ -210,8 +214,7 @@ class Lowering {
     if (!reads_pixels())
       return builder_.add_constant(weights_->elements.data(),
                                    plain_desc(weight_dims(), ElementType::s8), wanted);
-    // Zeros for the channels that the picture does not have, so that it does not matter what their
-    // bytes are.
+    // Zeros for the channels that the image does not have: their bytes may be anything.
     const Dims dims = builder_.dims(weight_);
     const int64_t taps = dims[2] * dims[3], filter = dims[1] * taps;
     const Dims padded = pixel_dims(dims);
@@ -339,7 +342,7 @@ class Lowering {
     return is_fast(primitive_);
   }
 
-  // The residual, in the layout of the result.
+  // Returns the residual in the layout of the result.
   Result<Operand> residual_in(const Desc& result) {
     return builder_.stored_in(residual_, with_type(result, builder_.stored_type(residual_)));
   }
@@ -366,7 +369,7 @@ class Lowering {
 
   Builder& builder_;
   const graph::Conv& op_;
-  // made_: the result of the Conv; y_: that, or the sum with it.
+  // made_ is the result of the Conv; y_ is that, or its sum with the residual.
   const ValueId x_, weight_, bias_, residual_, slope_, made_, y_;
   ElementRule x_rule_, residual_rule_;
   ResultRule made_rule_, result_;
@@ -376,8 +379,8 @@ class Lowering {
   PrimitiveDesc primitive_;
 };
 
-// The later Conv that alone reads the result of the one that is being lowered, and that it makes
-// one step with.
+// Returns the later Conv that alone reads the result of the one that is being lowered, if one step
+// of both is faster.
 std::optional<uint32_t> separable_partner(Builder& builder, const Node& node,
                                           const Lowering& lowering) {
   const ValueId made = node.outputs[0];
@@ -393,7 +396,7 @@ std::optional<uint32_t> separable_partner(Builder& builder, const Node& node,
   return index;
 }
 
-// Both were found to be one step when the first was left to the second.
+// Requirement: separable_partner() of the first has returned the second.
 Status lower_with_postponed(Builder& builder, const Node& first, const Node& second) {
   Lowering pointwise(builder, first, std::get<graph::Conv>(first.op), std::nullopt);
   Lowering depthwise(builder, second, std::get<graph::Conv>(second.op), std::nullopt);

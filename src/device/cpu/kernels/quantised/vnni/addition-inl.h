@@ -1,5 +1,5 @@
-// The addition of another operand to the result of a convolution, as a part of the loops of this
-// folder and of amx, compiled for AVX-512 VNNI.
+// The epilogue with a residual: the result of the convolution is rounded in its own scale, and the
+// residual is added in the scale of the sum. Compiled for AVX-512 VNNI.
 //
 // Include as sums-inl.h.
 
@@ -14,7 +14,7 @@ MILLRACE_BEFORE_VNNI
 namespace millrace::device::cpu::kernels::quantised::vnni::HWY_NAMESPACE {
 namespace {
 
-// From this number on FP32 has integers only, one for each of its representations.
+// From 2^23 on FP32 has integers only, and one for each bit pattern.
 constexpr float kFirstWithoutFraction = 0x1p23F;
 
 // Like with_kind(), specialised by the requantisation of the sum if there is an addition.
@@ -24,9 +24,9 @@ void with_kind(Encoding encoding, const std::optional<Addition>& addition, Run r
   with_kind(encoding, run);
 }
 
-// The bytes of a wide group as numbers, each in the place of its channel's sum. They are
-// kFirstWithoutFraction too large: a byte in the lowest bits of that number is added to it, which
-// saves converting it.
+// Converts the bytes of a wide group to floating point elements, in the order of the sums. They are
+// kFirstWithoutFraction too large: a byte in the lowest bits of that number adds to it, which saves
+// a conversion.
 HWY_INLINE void widen(hn::Vec<Bytes> bytes, hn::Vec<Floats> (&numbers)[kWideVectors]) {
   constexpr uint16_t kUpperHalf = 0x4b00;
   const Shorts shorts;
@@ -41,15 +41,14 @@ HWY_INLINE void widen(hn::Vec<Bytes> bytes, hn::Vec<Floats> (&numbers)[kWideVect
   numbers[3] = hn::BitCast(f, hn::InterleaveUpper(shorts, upper, exponent));
 }
 
-// Numbers of the convolution's result without its zero point, rounded and saturated. Ties round to
-// even numbers.
+// Rounds and saturates the convolution's result, without its zero point. Ties round to even.
 struct Rounding {
   explicit HWY_INLINE Rounding(const Requantisation& made)
       : least(hn::Set(Floats(), static_cast<float>(made.least - made.zero_point))),
         most(hn::Set(Floats(), static_cast<float>(made.most - made.zero_point))) {}
 
-  // Numbers between the bounds have no fraction any more when they are added to this one: that
-  // saves converting them there and back.
+  // A value between the bounds loses its fraction when it is added to `magic`, which saves a
+  // conversion to integers and back.
   HWY_INLINE hn::Vec<Floats> operator()(hn::Vec<Floats> number) const {
     const auto magic = hn::Set(Floats(), 1.5F * kFirstWithoutFraction);
     return hn::Sub(hn::Add(hn::Min(hn::Max(number, least), most), magic), magic);
@@ -58,7 +57,7 @@ struct Rounding {
   hn::Vec<Floats> least, most;
 };
 
-// Stores the sums of a pixel with what is added to them. Kind: that of the addition.
+// Stores the sums of a pixel with the residual added. `Kind` is that of the addition.
 template <class Kind>
 HWY_INLINE void store_sum(const Sums<Kind, kWideVectors>& sums, const Encoding& encoding,
                           const Addition& addition, const ScalingView& scaling,

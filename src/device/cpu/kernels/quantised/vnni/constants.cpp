@@ -1,3 +1,7 @@
+// The algebra behind the constants: with an image byte x, its zero point z and a weight w, a sum of
+// products is sum((x - z) * w) = sum(x * w) - z * sum(w). So sums start at -z * sum(w); VPDPBUSD
+// takes unsigned bytes, so a signed image is shifted by 128, and so is z. Biases that are integers
+// are added to the start, too.
 #include "device/cpu/kernels/quantised/vnni/constants.h"
 
 #include <hwy/detect_targets.h>
@@ -47,8 +51,8 @@ bool scaled_sums_fit(const Convolution& convolution) {
   return true;
 }
 
-// Whether biases are integers, and FP32 has the sums with them: then it does not matter whether
-// they are added before a sum becomes a number of FP32, as part of its start, or behind.
+// Whether biases are integers, and FP32 represents the sums with them exactly: then the bias can be
+// a part of the start of the sum, instead of being added after the conversion to FP32.
 bool starts_can_have_biases(const Convolution& convolution) {
   for (size_t i = 0; i < convolution.biases.size(); ++i)
     if (convolution.biases[i] != std::trunc(convolution.biases[i]) ||
@@ -57,12 +61,12 @@ bool starts_can_have_biases(const Convolution& convolution) {
   return true;
 }
 
-// A zero point of a byte as the loops have it.
+// Returns the zero point of unsigned bytes, which the loops compute with.
 int16_t shifted(int32_t zero_point, bool is_signed) {
   return static_cast<int16_t>(zero_point + (is_signed ? kSignedShift : 0));
 }
 
-// A bound of results, in steps, as the byte that it is rounded to.
+// Returns a bound of the results, in units of their scale, as a byte.
 uint8_t byte_at(float bound, int32_t zero_point) {
   constexpr float kLargest = 255;
   const float byte = std::nearbyint(bound) + static_cast<float>(zero_point);

@@ -1,5 +1,5 @@
-// The parameters of a convolution of bytes for the device's own loops: how its sums become bytes,
-// its images, and constants in the order in which they are read.
+// The parameters of a convolution of bytes for the device's own loops: the requantisation of its
+// sums, its images, and its constants in the order in which they are read.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@ namespace millrace::device::cpu::kernels::quantised::vnni {
 // The shift from INT8 to UINT8.
 inline constexpr int32_t kSignedShift = 128;
 
-// A Conv on integers. Sums of products, less those of the zero point, plus `biases`, times
-// `factors`, are in steps of the result.
+// A Conv on integers: result = (sum of products - products of the zero point + bias) * factor, in
+// units of the scale of the result.
 struct Convolution {
   const graph::Conv* op;
   Dims x, weight, y;
   ElementType x_type;    // u8 or s8
-  int32_t x_zero_point;  // which is padded with, too
+  int32_t x_zero_point;  // also the value of the padding
   const Weights* weights;
   std::vector<float> biases, factors;  // one for each channel
   ResultRule result;
@@ -36,7 +36,7 @@ struct ResidualRule {
   ResultRule sum;
 };
 
-// Whether the Conv reads each pixel by itself, and all of them.
+// Whether the Conv is pointwise (1x1), at stride 1 and without padding.
 bool is_pointwise(const Convolution& convolution);
 
 // Returns nothing if the result is not stored as bytes, or not between bounds that are numbers, if

@@ -1,3 +1,6 @@
+// The choice among the loops of this folder by shape, and the steps: depthwise with channels
+// innermost, depthwise in planes, pointwise, and pointwise followed by depthwise. A residual is
+// added by pointwise loops only.
 #include "device/cpu/kernels/quantised/vnni/convolution.h"
 
 #include <algorithm>
@@ -13,8 +16,8 @@ namespace millrace::device::cpu::kernels::quantised::vnni {
 namespace {
 
 // Limits within which the loops are faster than oneDNN; outside them they are as fast, or slower
-// (docs/performance/quantised.md). A 1x1 (pointwise) convolution must make whole vectors
-// of results. All filters are read for every 16 pixels, which takes longer than in oneDNN when they
+// (docs/performance/quantised.md). A 1x1 (pointwise) convolution must make whole vectors of
+// results. All filters are read for every 16 pixels, which takes longer than in oneDNN when they
 // fill half of the L2 cache.
 constexpr int64_t kMostFilterBytes = int64_t{1} << 19, kLeastPointwiseOut = kWide;
 // Another operand is added to whole vectors of results.

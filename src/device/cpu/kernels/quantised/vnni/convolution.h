@@ -1,5 +1,5 @@
-// Convolutions of bytes by the loops of this folder, as steps of a program, in place of
-// oneDNN's where that is slower.
+// Convolutions of bytes by the loops of this folder, as steps of a program, in place of oneDNN's
+// where that is slower.
 #pragma once
 
 #include <optional>
@@ -15,12 +15,12 @@ namespace millrace::device::cpu::kernels::quantised::vnni {
 
 using Layer = std::variant<DepthwiseLayer, PointwiseLayer, PlanarLayer>;
 
-// Nothing where the loops cannot compute it, or oneDNN's convolution is as fast.
+// Returns nothing if the loops cannot compute the convolution, or oneDNN's is as fast.
 std::optional<Layer> layer_of(const Convolution& convolution,
                               const std::optional<ResidualRule>& residual);
 
-// Adds the step. Requirements: `layer` is what layer_of() has given for the convolution, and there
-// is a residual among the images where one was given to that.
+// Adds the step. Requirements: `layer` is the result of layer_of() for the convolution, and
+// `images` has a residual if that got one.
 void add_step(Builder& builder, const Layer& layer, const Convolution& convolution,
               const ImageBuffers& images);
 

@@ -1,3 +1,6 @@
+// For each 64 channels and each two windows of a row: the bytes of four neighbouring pixels are
+// interleaved to words, so that VPDPBUSD adds up a row of taps of a channel in one lane. With
+// stride 1 both windows use the same words, the second one with filters that are shifted by a tap.
 #include "device/cpu/kernels/quantised/vnni/depthwise_loops.h"
 
 #include <algorithm>
@@ -20,7 +23,7 @@ using kernels::depthwise::columns_under;
 using kernels::depthwise::Geometry;
 using kernels::depthwise::kTaps;
 
-// Two windows, of a group of channels from `first` on.
+// Computes two windows for a group of channels, from `first` on.
 template <class Kind, size_t kStride, class Windows>
 HWY_INLINE void filter(const DepthwiseLayer& layer, const Windows& windows, const int8_t* filters,
                        const ScalingView& scaling, size_t first, uint8_t* to) {
@@ -47,7 +50,7 @@ HWY_INLINE void filter(const DepthwiseLayer& layer, const Windows& windows, cons
   other.store(layer.encoding.requantisation, scaling, to + layer.geometry.channels + first);
 }
 
-// Two windows, of all channels.
+// Computes two windows for all channels.
 template <class Kind, size_t kStride, class Windows>
 HWY_INLINE void filter_channels(const DepthwiseLayer& layer, const DepthwiseWork& work, size_t row,
                                 size_t column) {

@@ -18,7 +18,7 @@ void copy_row(const Geometry& g, const uint8_t* from, size_t plane, uint8_t* to)
                   kNarrow);
 }
 
-// Rows in planes. Each is where the third one before it was.
+// The rows in planes. Each replaces the third one before it.
 class Rows {
  public:
   Rows(const PlanarLayer& layer, const PlanarWork& work) : layer_(layer), work_(work) {

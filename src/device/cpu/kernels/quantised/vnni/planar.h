@@ -1,7 +1,7 @@
-// Depthwise convolutions of 3x3 taps whose image is brought into planes row by row, of which only a
-// few exist: planes let the loops fill their vectors with any number of channels. The rows are
-// those of an image with its channels innermost, or a 1x1 (pointwise) convolution makes them, whose
-// image is the largest of mobile networks, and need not exist then.
+// Depthwise convolutions of 3x3 taps on rows in planes of 16 channels (channel_groups.h), which let
+// the loops fill their vectors with any number of channels. Only three rows exist at a time. They
+// are copied from an image with channels innermost, or made by a 1x1 (pointwise) convolution: its
+// result is the largest image of mobile networks, and is not stored then.
 #pragma once
 
 #include <cstddef>
@@ -36,9 +36,9 @@ struct PlanarWork {
     ScalingView scaling;
   };
   const uint8_t* image;            // [height, width, channels_in]
-  Constants pointwise, depthwise;  // the first unused where there is none
+  Constants pointwise, depthwise;  // the first one is not used without a pointwise convolution
   uint8_t* result;                 // [out_height, out_width, channels]
-  uint8_t* scratch;                // begins at a line of the cache
+  uint8_t* scratch;                // aligned to a cache line
   size_t first_row, rows;          // of the result
 };
 // Gives the results of run() of the one or two convolutions, bit for bit.

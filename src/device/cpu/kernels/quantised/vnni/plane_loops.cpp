@@ -1,3 +1,6 @@
+// For each plane of 16 channels and each four windows of a row: the bytes of four neighbouring
+// pixels are interleaved to words, so that VPDPBUSD adds up a row of taps of a channel in one lane;
+// the fourth tap is zero. Four vectors of sums have the 16 channels of the four windows.
 #include "device/cpu/kernels/quantised/vnni/plane_loops.h"
 
 #include <algorithm>
@@ -25,7 +28,7 @@ HWY_INLINE hn::Vec<Bytes> every_other(hn::Vec<Bytes> first, hn::Vec<Bytes> secon
   return hn::Vec<Bytes>{_mm512_shuffle_i32x4(first.raw, second.raw, kWhich)};
 }
 
-// The bytes under a row of taps of four windows, as words of each.
+// Loads the bytes under a row of taps of four windows, a word for each channel of each window.
 template <class Kind, size_t kStride>
 HWY_INLINE void load_words(const uint8_t* from, hn::Vec<Bytes> (&words)[kWideVectors]) {
   constexpr bool kSigned = Kind::signed_image;
@@ -53,7 +56,7 @@ struct Filters {
   hn::Vec<SignedBytes> taps[kTaps][kWideVectors];
 };
 
-// Four windows of a plane, whose pixels begin so many bytes behind those of the row.
+// Computes four windows of a plane, whose pixels begin `pixels` bytes after those of the row.
 template <class Kind, size_t kStride>
 HWY_INLINE void filter(const Requantisation& requantisation, const PlaneRow& row,
                        const Filters& filters, const ScalingView& scaling, size_t pixels,
@@ -114,7 +117,8 @@ std::vector<int8_t> arranged_in_planes(size_t channels, const std::vector<int8_t
   return arranged;
 }
 
-// With a stride of 2, vectors begin at every fourth pixel, and end behind the last window.
+// With a stride of 2, vectors begin at every fourth pixel, and the last one ends after the last
+// window.
 size_t plane_columns(const kernels::depthwise::Geometry& geometry) {
   return kernels::depthwise::columns_under(geometry.out_width, geometry.stride) + geometry.stride -
          1;

@@ -1,3 +1,6 @@
+// A matrix product [pixels, channels] x [channels, result channels] by VPDPBUSD. A register tile
+// has 16 vectors of sums: 16 pixels of 16 result channels, or 4 pixels of 64. A word of four
+// channels of a pixel is broadcast and multiplied by the filters of 16 result channels at a time.
 #include "device/cpu/kernels/quantised/vnni/pointwise_loops.h"
 
 #include <cstring>
@@ -19,10 +22,10 @@ namespace {
 
 // The number of sums that fit into the registers beside the operands that they are made of.
 constexpr size_t kMostSums = 16;
-// Pixels whose sums of a narrow group do.
+// The number of pixels whose sums for a narrow group fit.
 constexpr size_t kPixels = kMostSums;
 
-// A word of a pixel, in all lanes.
+// Broadcasts a word of a pixel to all lanes.
 template <bool kSigned>
 HWY_INLINE hn::Vec<Bytes> word_at(const uint8_t* from) {
   int32_t word;
@@ -41,8 +44,8 @@ struct GroupWork {
   size_t plane, pixel;  // from one to the next, in the result
 };
 
-// Asks each time whether something is added: in loops that are compiled for that only, g++ 12 keeps
-// the steps and zero points of the addition in registers, which the sums need.
+// Tests for each pixel whether a residual is added: in loops that are compiled for additions only,
+// g++ 12 keeps the scales and zero points of the addition in registers, which the sums need.
 template <class Kind, size_t kVectors>
 HWY_INLINE void store(const PointwiseLayer& layer, const Sums<Kind, kVectors>& sums,
                       const GroupWork& work, size_t pixel) {
@@ -58,7 +61,7 @@ HWY_INLINE void store(const PointwiseLayer& layer, const Sums<Kind, kVectors>& s
   sums.store(requantisation, work.scaling, to);
 }
 
-// kCount pixels, of a group of channels, from `pixel` on.
+// Computes kCount pixels for a group of channels, from `pixel` on.
 template <class Kind, size_t kVectors, size_t kCount>
 HWY_INLINE void multiply(const PointwiseLayer& layer, const GroupWork& work, size_t pixel) {
   const uint8_t* const image = work.image + pixel * layer.channels_in;
@@ -90,7 +93,7 @@ HWY_INLINE void multiply_group(const PointwiseLayer& layer, const GroupWork& wor
     multiply<Kind, kVectors, kAtOnce>(layer, work, pixel);
 }
 
-// kCount pixels, of all channels.
+// Computes kCount pixels for all channels.
 template <class Kind, size_t kCount>
 HWY_INLINE void multiply_channels(const PointwiseLayer& layer, const PointwiseWork& work,
                                   size_t pixel) {

@@ -1,3 +1,4 @@
+// The steps bind buffers and divide the loops among lanes: by rows of the result, or by pixels.
 #include "device/cpu/kernels/quantised/vnni/steps.h"
 
 #include <algorithm>
@@ -7,7 +8,7 @@
 namespace millrace::device::cpu::kernels::quantised::vnni {
 namespace {
 
-// The part of the rows of a result with that number.
+// Returns the part of the rows of a result with that number.
 template <class Work>
 Work rows_of(const Work& all, uint32_t number, uint32_t parts) {
   const Share rows = share_of(all.rows, number, parts);
@@ -17,7 +18,7 @@ Work rows_of(const Work& all, uint32_t number, uint32_t parts) {
   return work;
 }
 
-// The part of the pixels of a batch with that number.
+// Returns the part of the pixels of a batch with that number.
 PointwiseWork pixels_of(const PointwiseLayer& layer, PointwiseWork work, uint32_t number,
                         uint32_t parts) {
   const Share pixels = share_of(work.pixels, number, parts);

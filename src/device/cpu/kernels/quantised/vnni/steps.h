@@ -14,8 +14,8 @@
 
 namespace millrace::device::cpu::kernels::quantised::vnni {
 
-// The images of a batch one after the other, each in as many parts of rows as there are chunks.
-// Nothing is added to the result.
+// Runs the images of a batch one after the other, each divided by rows into a part for each chunk.
+// It adds no residual.
 class DepthwiseStep final : public Step {
  public:
   DepthwiseStep(const DepthwiseLayer& layer, const ImageBuffers& images,
@@ -33,7 +33,7 @@ class DepthwiseStep final : public Step {
   const uint32_t parts_;
 };
 
-// All pixels of a batch, in as many parts.
+// Runs all pixels of a batch, divided into a part for each chunk.
 class PointwiseStep final : public Step {
  public:
   PointwiseStep(const PointwiseLayer& layer, const ImageBuffers& images,
@@ -50,7 +50,7 @@ class PointwiseStep final : public Step {
   const uint32_t parts_;
 };
 
-// As DepthwiseStep; each part has scratch of its own.
+// Divided like DepthwiseStep; each part has its own scratch memory.
 class PlanarStep final : public Step {
  public:
   struct Buffers {

@@ -1,5 +1,5 @@
-// Sums of products of bytes, for the loops of this folder and of amx: a part of each, compiled for
-// AVX-512 VNNI.
+// Sums of products of bytes and their requantisation, the epilogue of the loops of this folder and
+// of amx: byte = saturate(round((sum + bias) * factor) + zero point). Compiled for AVX-512 VNNI.
 //
 // Include between foreach_target.h and the code of a target, with highway.h before.
 
@@ -27,7 +27,7 @@ using Shorts = hn::Repartition<int16_t, Bytes>;
 using Ints = hn::Repartition<int32_t, Bytes>;
 using Floats = hn::Repartition<float, Bytes>;
 
-// Between INT8, and UINT8 with 128 added.
+// Converts between INT8 and UINT8 with 128 added.
 template <class D>
 HWY_INLINE hn::Vec<D> shifted(D d, hn::Vec<D> bytes) {
   return hn::Xor(bytes, hn::Set(d, uint8_t{128}));
@@ -39,7 +39,7 @@ HWY_INLINE hn::Vec<Bytes> load(const uint8_t* from) {
   return kSigned ? shifted(Bytes(), bytes) : bytes;
 }
 
-// The bytes of four pixels as words, in the order of a wide group.
+// Interleaves the bytes of four pixels to words, in the order of a wide group.
 constexpr size_t kWideVectors = kWide / kNarrow;
 HWY_INLINE void interleave(hn::Vec<Bytes> a, hn::Vec<Bytes> b, hn::Vec<Bytes> c, hn::Vec<Bytes> d,
                            hn::Vec<Bytes> (&words)[kWideVectors]) {
@@ -58,7 +58,7 @@ HWY_INLINE void interleave(hn::Vec<Bytes> a, hn::Vec<Bytes> b, hn::Vec<Bytes> c,
 HWY_INLINE void store_quarter(__m128i quarter, uint8_t* to) {
   _mm_storeu_si128(reinterpret_cast<__m128i*>(to), quarter);
 }
-// The quarters of a vector, 16 bytes each, `step` bytes apart.
+// Stores the quarters of a vector, 16 bytes each, `step` bytes apart.
 HWY_INLINE void store_quarters(hn::Vec<Bytes> bytes, uint8_t* to, size_t step) {
   store_quarter(_mm512_castsi512_si128(bytes.raw), to);
   store_quarter(_mm512_extracti32x4_epi32(bytes.raw, 1), to + step);
@@ -66,9 +66,8 @@ HWY_INLINE void store_quarters(hn::Vec<Bytes> bytes, uint8_t* to, size_t step) {
   store_quarter(_mm512_extracti32x4_epi32(bytes.raw, 3), to + 3 * step);
 }
 
-// The cases that loops are compiled for one by one. In most layers of a network there is nothing to
-// do for a byte but to scale and to round it, and all else would take as long as the products of a
-// few channels.
+// The cases for which loops are compiled separately. In most layers of a network a sum is only
+// scaled and rounded, and everything else would take as long as the products of a few channels.
 template <bool kSignedImage, bool kOnlyScales>
 struct Kind {
   static constexpr bool signed_image = kSignedImage;
@@ -85,8 +84,7 @@ void with_kind(const Encoding& encoding, Run run) {
     only_scales ? run(Kind<false, true>()) : run(Kind<false, false>());
 }
 
-// Numbers as bytes; bounds are applied to bytes: to round keeps the order of numbers, so that it
-// does not matter that they are rounded first.
+// Applies the bounds to bytes. Rounding keeps the order of elements, so the bounds may follow it.
 template <class Kind, class D, class Raw>
 HWY_INLINE hn::Vec<D> bounded(D d, const Requantisation& requantisation, Raw raw) {
   const hn::Vec<D> bytes{raw};
@@ -96,7 +94,7 @@ HWY_INLINE hn::Vec<D> bounded(D d, const Requantisation& requantisation, Raw raw
   return requantisation.to_signed ? shifted(d, kept) : kept;
 }
 
-// The bytes that rounded numbers of a wide group become.
+// Adds the zero point to the rounded elements of a wide group, and saturates them to bytes.
 template <class Kind>
 HWY_INLINE hn::Vec<Bytes> bytes_of(const hn::Vec<Ints> (&numbers)[kWideVectors],
                                    const Requantisation& requantisation) {
@@ -111,12 +109,12 @@ HWY_INLINE hn::Vec<Bytes> bytes_of(const hn::Vec<Ints> (&numbers)[kWideVectors],
   return bounded<Kind>(Bytes(), requantisation, _mm512_packus_epi16(lower.raw, upper.raw));
 }
 
-// The nearest integers; ties round to even numbers.
+// Rounds to the nearest integers, ties to even.
 HWY_INLINE hn::Vec<Ints> rounded(hn::Vec<Floats> numbers) {
   return hn::Vec<Ints>{_mm512_cvtps_epi32(numbers.raw)};
 }
 
-// The sums of kVectors vectors of channels: of a wide group, or of a narrow one.
+// The sums of a group of channels in kVectors vectors: of a wide group, or of a narrow one.
 template <class Kind, size_t kVectors>
 struct Sums {
   static constexpr size_t kSize = kVectors * kNarrow;
@@ -131,7 +129,7 @@ struct Sums {
     sums[vector].raw = _mm512_dpbusd_epi32(sums[vector].raw, x.raw, filters.raw);
   }
 
-  // First the bias, then the factor, as oneDNN does it.
+  // Adds the bias, then multiplies by the factor, in the order of oneDNN.
   HWY_INLINE hn::Vec<Floats> scaled(const ScalingView& scaling, size_t vector) const {
     const Floats f;
     auto sum = hn::ConvertTo(f, sums[vector]);
@@ -139,10 +137,10 @@ struct Sums {
     return hn::Mul(sum, hn::LoadU(f, scaling.factors + vector * kNarrow));
   }
 
-  // The bytes of the group, a vector of as many.
+  // Returns the bytes of the group, in a vector of that size.
   HWY_INLINE auto bytes(const Requantisation& requantisation, const ScalingView& scaling) const {
     if constexpr (kVectors == 1) {
-      // Saturates from below, then from above.
+      // Saturates from below; the conversion to bytes saturates from above.
       auto number = rounded(scaled(scaling, 0));
       if (!Kind::only_scales) number = hn::Add(number, hn::Set(Ints(), requantisation.zero_point));
       const auto kept = hn::Max(number, hn::Zero(Ints()));
