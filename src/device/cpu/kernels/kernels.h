@@ -1,4 +1,5 @@
-// How each operator of the graph becomes steps: one overload per operator, one file per family.
+// The lowering of each operator of the graph to steps: one overload per operator, one file per
+// family.
 //
 // All of them may throw oneDNN's exceptions (see guarded()) and return kUnsupported, with the
 // reason, for shapes that oneDNN refuses. Requirement: capabilities().check() accepts the

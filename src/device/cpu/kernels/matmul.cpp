@@ -96,7 +96,7 @@ class Lowering {
            std::all_of(dims.begin(), dims.end() - 1, [](int64_t dim) { return dim == 1; });
   }
 
-  // a [..., K] times a constant [K, N], as an inner product with packed weights.
+  // Adds the product of a [..., K] and a constant [K, N], as an inner product with packed weights.
   Result<Operand> add_layer() {
     const Dims b = builder_.dims(b_);
     const int64_t k = op_.transpose_b ? b[1] : b[0], n = op_.transpose_b ? b[0] : b[1];
@@ -131,12 +131,11 @@ class Lowering {
     return result;
   }
 
-  // One operand of the product, with the rank of the product: how it lies now, and the layouts to
-  // try.
+  // An operand of the product, with the rank of the product: its present layout, and those to try.
   struct Factor {
     ValueId id;
     Dims shape;                 // of the value, with ones added
-    Dims permutation;           // swaps the last two dimensions where they are transposed
+    Dims permutation;           // swaps the last two dimensions if the operand is transposed
     std::vector<Desc> layouts;  // in terms of the product
   };
 
@@ -156,7 +155,7 @@ class Lowering {
     return factor;
   }
 
-  // The operand in one of its layouts.
+  // Returns the operand in one of its layouts.
   Result<Operand> fetch(const Factor& factor, const Desc& layout) {
     MILLRACE_ASSIGN_OR_RETURN(Operand location, builder_.current(factor.id));
     const bool as_it_lies = layout == factor.layouts.front() && factor.layouts.size() > 1;

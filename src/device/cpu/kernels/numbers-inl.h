@@ -1,4 +1,4 @@
-// Numbers of FP32 or BF16 in memory as vectors of FP32. Included once per instruction set.
+// Loads and stores FP32 or BF16 elements as vectors of FP32. Included once per instruction set.
 #if defined(MILLRACE_CPU_NUMBERS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef MILLRACE_CPU_NUMBERS_INL_H_
 #undef MILLRACE_CPU_NUMBERS_INL_H_
@@ -29,7 +29,7 @@ template <class D>
 HWY_INLINE void store_numbers(D d, hwy::HWY_NAMESPACE::Vec<D> numbers, float* to) {
   hwy::HWY_NAMESPACE::StoreU(numbers, d, to);
 }
-// To the nearest, ties to even.
+// Rounds to nearest, ties to even.
 template <class D>
 HWY_INLINE void store_numbers(D, hwy::HWY_NAMESPACE::Vec<D> numbers, uint16_t* to) {
   namespace hn = hwy::HWY_NAMESPACE;

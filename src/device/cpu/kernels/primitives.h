@@ -15,13 +15,14 @@
 
 namespace millrace::device::cpu::kernels {
 
-// Attributes of every primitive: scratch memory comes from the arena.
+// Returns the attributes that every primitive has: its scratch memory comes from the arena.
 dnnl::primitive_attr make_attributes();
 
-// Channels per block of the layout that this processor's convolutions like.
+// Returns the number of channels per block in the layout that convolutions prefer on this
+// processor.
 int channel_block();
 
-// The layouts worth trying for a value, best first: as it lies now if that is dense, in channel
+// Returns the layouts to try for a value, best first: its present one if that is dense, channels in
 // blocks, plain.
 std::vector<Desc> layouts_for(const Desc& now);
 
@@ -31,8 +32,8 @@ struct Choice {
   Option option;
 };
 
-// The first of `options` for which `make` gives a primitive with a fast implementation, else the
-// first with any. `make` may return an empty descriptor or throw dnnl::error.
+// Returns the first of `options` for which `make` returns a primitive with a fast implementation,
+// or else with any. `make` may return an empty descriptor or throw dnnl::error.
 template <class Option, class Make>
 auto choose(const std::vector<Option>& options, Make make) {
   using PrimitiveDesc = decltype(make(std::declval<const Option&>()));
@@ -55,8 +56,8 @@ auto choose(const std::vector<Option>& options, Make make) {
 // numbers. NaNs are lost by functions with last_bounds() and by the exponential.
 std::optional<Eltwise> eltwise_of(const graph::Activation& function);
 
-// Lowers a node that applies `eltwise` to its first operand, in the layout in which that lies;
-// false, with nothing added, where oneDNN has no such primitive.
+// Lowers a node that applies `eltwise` to its first operand, in the present layout of that. Returns
+// false, with nothing added, if oneDNN has no such primitive.
 Result<bool> lower_eltwise(Builder& builder, const graph::Node& node, const Eltwise& eltwise);
 
 // Appends `function` to the post-ops of a primitive. Returns false if the function needs a step of
@@ -78,7 +79,7 @@ PrimitiveDesc implementation_named(PrimitiveDesc desc, std::string_view name) {
   return desc;
 }
 
-// Applies `function` to `from`, giving `to`, which lies the same way; they may be one buffer.
+// Adds the step to = function(from). Both have the same layout, and may be one buffer.
 Status add_unary(Builder& builder, const graph::Activation& function, const Operand& from,
                  const Operand& to);
 
@@ -86,7 +87,7 @@ Status add_unary(Builder& builder, const graph::Activation& function, const Oper
 Status lower_function(Builder& builder, graph::ValueId x, graph::ValueId y,
                       const graph::Activation& function);
 
-// The same for PRelu; `slope` broadcasts to `from`.
+// Adds the step of PRelu, likewise. `slope` broadcasts to `from`.
 Status add_prelu(Builder& builder, const Operand& from, const Operand& slope, const Operand& to);
 
 }  // namespace millrace::device::cpu::kernels

@@ -1,4 +1,5 @@
-// Reduce: rows of neighbouring elements to one each; over a blocked image, pooling.
+// Reduce: each row of contiguous elements gives one; a reduction over the spatial dimensions of an
+// image is pooling.
 #include <algorithm>
 #include <limits>
 #include <memory>
@@ -19,7 +20,7 @@ struct Sum {
   static constexpr float kStart = 0;
   float operator()(float a, float b) const { return a + b; }
 };
-// The result is NaN where one of the elements is NaN.
+// The result is NaN if one of the elements is NaN.
 struct Max {
   static constexpr float kStart = -std::numeric_limits<float>::infinity();
   float operator()(float a, float b) const { return a < b || b != b ? b : a; }
@@ -49,7 +50,7 @@ class ReduceRowsStep final : public Step {
   }
 
  private:
-  // Several results side by side, so that the compiler can use vectors.
+  // Computes several results side by side, so that the compiler can use vectors.
   float reduce(const T* from) const noexcept {
     constexpr size_t kLanes = 16;
     F function;
@@ -85,7 +86,7 @@ void with_function(ReduceKind kind, Body&& body) {
   }
 }
 
-// Over all spatial dimensions of an image whose channels are innermost anyway.
+// Whether the reduction is over all spatial dimensions of an image whose channels are contiguous.
 bool is_global_pooling(const graph::Reduce& op, const Operand& location) {
   const auto rank = static_cast<int64_t>(location.desc.dims().size());
   if (op.kind != ReduceKind::kMean && op.kind != ReduceKind::kMax) return false;

@@ -1,5 +1,5 @@
-// Resize: oneDNN's resampling where it agrees with the coordinates asked for; else a copy by
-// looked-up indices (nearest) or interpolation along one dimension after the other (linear).
+// Resize: oneDNN's resampling if it computes the same coordinates; otherwise a copy by looked-up
+// indices (nearest), or interpolation along one dimension after the other (linear).
 #include <algorithm>
 #include <cmath>
 #include <memory>

@@ -1,4 +1,4 @@
-// oneDNN's resampling, whatever the elements are.
+// oneDNN's resampling, for elements of any type that oneDNN has.
 #pragma once
 
 #include <optional>
@@ -11,8 +11,8 @@ namespace millrace::device::cpu::kernels {
 
 using Resampling = dnnl::resampling_forward::primitive_desc;
 
-// From the first of `layouts` for which oneDNN has a fast kernel that gives `result`; nothing
-// where there is none, or oneDNN means other coordinates than the node.
+// Returns the primitive that gives `result` from the first of `layouts` for which oneDNN has a fast
+// kernel. Returns nothing if there is none, or if oneDNN computes other coordinates than the node.
 std::optional<Resampling> make_resampling(const Builder& builder, const Node& node,
                                           const graph::Resize& op, const std::vector<Desc>& layouts,
                                           const Desc& result);

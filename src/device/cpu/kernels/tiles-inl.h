@@ -1,5 +1,5 @@
-// The sizes of tiles for the loops that a thread is about to run; these release the tiles
-// themselves.
+// Configures the tiles of a thread for the loops that it is about to run. The loops release the
+// tiles.
 //
 // Include between foreach_target.h and the code of a target, with highway.h before.
 

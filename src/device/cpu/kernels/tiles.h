@@ -1,5 +1,5 @@
-// Tiles: the registers of the matrix instructions (AMX). A process asks the system before it uses
-// them, and a thread states their sizes.
+// Tiles: the registers of the matrix instructions (AMX). A process asks the system for permission
+// to use them, and a thread configures their sizes.
 #pragma once
 
 #include <cstddef>

@@ -53,14 +53,14 @@ class Elimination {
  private:
   size_t options(uint32_t variable) const { return own_[variable].size(); }
 
-  // Takes the variable from its neighbours, and returns those.
+  // Removes the variable from the sets of its neighbours, and returns the neighbours.
   std::vector<uint32_t> take_out(uint32_t variable) {
     for (const uint32_t each : neighbours_[variable])
       change_neighbours(each, [&](auto& all) { all.erase(variable); });
     return {neighbours_[variable].begin(), neighbours_[variable].end()};
   }
 
-  // A cost depends on all of them.
+  // Makes the variables neighbours of each other.
   void join(const std::vector<uint32_t>& scope) {
     for (const uint32_t each : scope)
       change_neighbours(each, [&](auto& all) {
@@ -99,7 +99,7 @@ class Elimination {
     return index;
   }
 
-  // Counts answer_ through the options of `scope`; false behind the last.
+  // Advances answer_ through the options of `scope`. Returns false after the last.
   bool next(const std::vector<uint32_t>& scope) {
     for (size_t i = scope.size(); i-- > 0;) {
       if (++answer_[scope[i]] < options(scope[i])) return true;
@@ -116,7 +116,7 @@ class Elimination {
     return taken;
   }
 
-  // Puts in place of the variable what its cheapest option costs beside each of its neighbours.
+  // Replaces the variable by the cost of its cheapest option for each assignment of its neighbours.
   void eliminate(uint32_t variable) {
     const std::vector<uint32_t> scope = take_out(variable);
     if (table_size(scope) > kLargestTable) return decide_alone(variable);
@@ -142,7 +142,8 @@ class Elimination {
     decisions_.emplace_back(variable, std::move(decision));
   }
 
-  // Takes the cheapest option by itself. Its costs beside its neighbours become costs of their own.
+  // Takes the option that is cheapest by itself. The costs between it and its neighbours become
+  // costs of those.
   void decide_alone(uint32_t variable) {
     std::vector<uint64_t> own = own_[variable];
     const std::vector<Factor> factors = take_factors(variable);
@@ -169,7 +170,8 @@ class Elimination {
   // The variables that are left, by the number of their neighbours.
   std::set<std::pair<size_t, uint32_t>> left_;
   std::vector<std::set<uint32_t>> neighbours_;  // by variable: those that are left in its factors
-  std::vector<std::pair<uint32_t, Factor>> decisions_;  // the option by those of the neighbours
+  std::vector<std::pair<uint32_t, Factor>>
+      decisions_;  // the best option, by those of the neighbours
   std::vector<uint32_t> answer_;
 };
 

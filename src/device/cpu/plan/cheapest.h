@@ -18,12 +18,12 @@ struct Problem {
   std::vector<Between> between;
 };
 
-// The number of the option of each variable. The same problem has the same answer; of options that
-// cost the same, the first is taken.
+// Returns the number of the option of each variable. The same problem has the same answer; of
+// options with equal cost, the first is taken.
 //
-// Variables are eliminated one after the other, which is dynamic programming over a graph instead
-// of a chain, and exact. Where a table would become too large, as only where very many variables
-// depend on each other, the variable takes the option that is cheapest by itself.
+// Variable elimination is dynamic programming over a graph instead of a chain, and exact. If a
+// table would become too large, because very many variables depend on each other, the variable
+// takes the option that is cheapest by itself.
 std::vector<uint32_t> cheapest(const Problem& problem);
 
 }  // namespace millrace::device::cpu::plan

@@ -14,12 +14,12 @@ using graph::ValueId;
 
 // The approximate throughput of one core; docs/performance/roofline.md has the measurements.
 constexpr double kBytesPerNs = 10;
-constexpr double kMultiplicationsPerNs = 60;        // of floating point numbers
-constexpr double kShortMultiplicationsPerNs = 180;  // of BF16 and of integers
+constexpr double kMultiplicationsPerNs = 60;        // in FP32
+constexpr double kShortMultiplicationsPerNs = 180;  // in BF16 and of integers
 // Handing a chunk to another core and waiting for its end takes about a microsecond.
 constexpr double kLeastChunkNs = 8'000;
-// A lane that still looks for chunks since the job before comes at once. Waking one takes about 30
-// microseconds, and the leader a few, which is to be less than what it can save.
+// A lane that is still polling for chunks after the previous job takes part at once. Waking one
+// takes about 30 microseconds, and costs the leader a few, which must be less than it can save.
 constexpr double kLeastProgramNs = 60'000;
 
 double bytes_of(const graph::Graph& graph, std::span<const ValueId> ids) {
@@ -29,10 +29,9 @@ double bytes_of(const graph::Graph& graph, std::span<const ValueId> ids) {
   return bytes;
 }
 
-// How many lanes can take part in a node. Some steps of this device are loops of its own, which one
-// thread runs; so are recurrent networks, whose matrix products are too short, but for two
-// directions, which wait for nothing of each other: so many can share the product of their inputs,
-// too.
+// Returns the number of lanes that can take part in a node. The steps of fallback operators run on
+// one thread. So do recurrent networks, whose matrix products are too short to divide; their two
+// directions are independent, so two lanes can take part.
 uint32_t most_chunks(const graph::Graph& graph, const graph::Node& node, uint32_t lanes) {
   if (accelerated::has_two_directions(graph, node)) return std::min(lanes, 2U);
   const auto* fallback = std::get_if<graph::Fallback>(&node.op);

@@ -1,9 +1,9 @@
 // Division: into how many chunks each operator of a program is divided, so that idle lanes can take
 // part in it (dnnl/openmp/openmp.h).
 //
-// Decided when a program is loaded, because a primitive is made for a number of threads: the same
-// for every job, whatever else runs. An operator that is too short for it stays in one piece, and
-// so do all operators of a program that is too short to wake a lane for.
+// It is decided when a program is loaded, because a primitive is made for a number of threads, and
+// is the same for every job, whatever else runs. An operator that is too short for it stays in one
+// piece, and so do all operators of a program that is too short to wake a lane for.
 #pragma once
 
 #include <cstdint>

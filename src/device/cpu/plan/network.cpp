@@ -122,7 +122,8 @@ class Description {
     return true;
   }
 
-  // Each of two that are one step bears half of its time, so that neither seems to be for nothing.
+  // Each of two convolutions that are one step bears half of its time, so that neither appears to
+  // be free.
   uint64_t own_cost(uint32_t index, const Candidate& candidate) const {
     if (candidate.form != Form::kSeparable) return candidate.nanoseconds;
     const auto step = begun_.find(index);
@@ -131,7 +132,7 @@ class Description {
     return whole - whole / 2;
   }
 
-  // The step of this convolution, the pointwise one, and of its partner.
+  // Returns the step of this convolution, the pointwise one, and of its partner.
   std::optional<Candidate> step_of(const kernels::Convolution& convolution, uint32_t partner) {
     const graph::Node& next = graph_.nodes[partner];
     const kernels::Convolution other(graph_, next, std::get<graph::Conv>(next.op), type_);
@@ -140,8 +141,8 @@ class Description {
     return step;
   }
 
-  // Adds what computes the convolution together with another, if there is such a step; ahead of the
-  // others, since of equal times the first one wins.
+  // Adds the step that computes the convolution together with another, if there is one. It precedes
+  // the other candidates, since of equal times the first one wins.
   void add_separable(uint32_t index, const kernels::Convolution& convolution,
                      const graph::Partition& partition, std::vector<Candidate>& candidates) {
     if (const auto step = begun_.find(index); step != begun_.end()) {
@@ -159,7 +160,7 @@ class Description {
     is_between_[graph_.nodes[index].outputs[0]] = true;
   }
 
-  // The cost of moving the value from the one candidate to the other.
+  // Returns the cost of reordering the value from the layout of one candidate to that of another.
   uint64_t cost(ValueId id, const Candidate& from, const Candidate& to,
                 std::string Candidate::*layout) {
     const bool is_begun = from.form == Form::kSeparable, is_ended = to.form == Form::kSeparable;
@@ -167,7 +168,7 @@ class Description {
     return is_begun && is_ended ? 0 : kForbidden;
   }
 
-  // `reader` takes the value in one of its candidates' layouts.
+  // Adds the costs of `reader` taking the value in the layout of each of its candidates.
   void read(ValueId id, Variable reader, std::string Candidate::*layout) {
     if (!is_image(id)) return;
     const auto& wanted = network_.candidates[reader];
@@ -189,7 +190,7 @@ class Description {
     for (size_t i = 0; i < own.size(); ++i) own[i] += between.costs[i * own.size() + i];
   }
 
-  // Something takes the value in C order.
+  // Adds the costs of a reader that takes the value in C order.
   void read_plain(ValueId id) {
     if (!is_image(id) || !makers_[id]) return;
     const Variable maker = *makers_[id];
@@ -201,7 +202,8 @@ class Description {
     }
   }
 
-  // The result lies as the first image among the operands; false where no convolution has made one.
+  // Gives the result the layout of the first image among the operands. Returns false if no
+  // convolution has made one.
   bool keep(const graph::Node& node) {
     const ValueId y = node.outputs[0];
     const size_t rank = value(y).shape.size();
@@ -232,7 +234,7 @@ class Description {
   const ElementType type_;
   const Division& division_;
   Times& times_;
-  uint32_t lanes_ = 1;                           // that take part in what is described now
+  uint32_t lanes_ = 1;  // that take part in the node that is being described
   std::vector<std::optional<Variable>> makers_;  // by value: whose result gives it its layout
   std::map<uint32_t, Candidate> begun_;          // by node: the step of it and the one before
   std::vector<bool> is_between_;                 // by value: whether such a step keeps it to itself

@@ -1,5 +1,5 @@
-// The convolutions of a model as a problem of cheapest.h: what each of their forms takes, and what
-// the reorders between them take.
+// The convolutions of a model as a problem for cheapest.h: the times of their forms, and of the
+// reorders between them.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace millrace::device::cpu::plan {
 struct Network {
   std::vector<uint32_t> nodes;                     // by variable: the convolution
   std::vector<std::vector<Candidate>> candidates;  // by variable
-  // By variable: the variable of the convolution before it, where the two could be one step.
+  // By variable: the variable of the preceding convolution, if one step could compute both.
   std::vector<std::optional<uint32_t>> begun_by;
   Problem problem;  // an option for each candidate
 };
@@ -28,10 +28,10 @@ bool is_planned(const graph::Graph& graph, const graph::Node& node,
 
 // Describes the convolutions that NPU partitions compute in `type`. Quantised ones are left out,
 // since they have layouts of their own, and so are those without a choice of kernels. As many lanes
-// take part in an operator as `division` divides it among. Returns nothing if a time
-// that is needed is unknown.
+// take part in an operator as `division` divides it among. Returns nothing if a time that is needed
+// is unknown.
 //
-// A convolution that one step could compute together with the depthwise one behind it has
+// A convolution that one step could compute together with the depthwise one that follows has
 // kSeparable among its candidates, with the time of both; the other has it, too, without a time. In
 // the problem each of them bears half of it. They are taken together only.
 //

@@ -1,10 +1,10 @@
-// Plan: in which form each convolution of a model is made.
+// Plan: the form of each convolution of a model.
 //
-// MILLRACE_TUNING names a record of times (record.h). Where it has all that a model needs, measured
-// on such a processor, the forms are the cheapest together with the reorders between them; with
-// MILLRACE_TUNE=1 what it lacks is measured first, and added to the file. Otherwise the forms are
-// those of a rule: that of the type, or kSeparable or kWinograd where that is worthwhile, and, in
-// FP32, kChannelsLast for many channels of small images.
+// MILLRACE_TUNING names a record of times (record.h). If it has all times that a model needs,
+// measured on such a processor, the forms are the cheapest together with the reorders between them.
+// With MILLRACE_TUNE=1 the times that it lacks are measured first, and added to the file. Otherwise
+// the forms are those of a rule: that of the type, or kSeparable or kWinograd where that is
+// worthwhile, and, in FP32, kChannelsLast for many channels of small images.
 //
 // Thread-safe.
 #pragma once
@@ -19,8 +19,8 @@
 
 namespace millrace::device::cpu::plan {
 
-// Why a node has its form: the candidates, their times, where those come from, and what was taken.
-// `text` is empty where there was nothing to choose.
+// Why a node has its form: the candidates, their times, the source of those, and the choice. `text`
+// is empty if there was no choice.
 struct Reason {
   KernelChoice chosen_by = KernelChoice::kOnlyOne;
   std::string text = {};
@@ -37,8 +37,8 @@ struct Plan {
 Plan make_plan(const graph::CompiledModel& model, ElementType type, const Division& division,
                const dnnl::engine& engine);
 
-// Identifies all that times depend on besides the operator and the lanes that take part in it: the
-// processor, and oneDNN with the device's own kernels.
+// Identifies everything that times depend on besides the operator and the lanes: the processor,
+// oneDNN, and the device's own kernels.
 std::string fingerprint();
 
 }  // namespace millrace::device::cpu::plan

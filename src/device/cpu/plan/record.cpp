@@ -30,7 +30,7 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
-// Adds lines to a record. Each function is false where the line is none of a record.
+// Adds lines to a record. Each function returns false if the line cannot be one of a record.
 class Reader {
  public:
   Reader(Record& record, bool has_lanes) : record_(record) {

@@ -1,7 +1,6 @@
-// Record: what was measured on a processor, as text in a file. It holds times, no plan: a plan
-// follows from the times of the operators of a model, so that a record serves many models, and the
-// same times give the same plan. An operator takes another time where several lanes take part in
-// it, so times are kept by their number.
+// Record: the times that were measured on a processor, as text in a file. It holds no plan: a plan
+// follows from the times of the operators of a model, so a record serves many models, and the same
+// times give the same plan. Times are kept by the number of lanes that take part in an operator.
 //
 //   millrace-tuning 2
 //   fingerprint <TAB> TEXT
@@ -40,7 +39,7 @@ struct Candidate {
 
 // Nanoseconds, by all that they depend on.
 struct LaneTimes {
-  std::map<std::string, std::vector<Candidate>> convolutions;  // none: there is none to choose
+  std::map<std::string, std::vector<Candidate>> convolutions;  // empty: no choice
   std::map<std::string, uint64_t> moves;                       // from one layout to another
   friend bool operator==(const LaneTimes&, const LaneTimes&) = default;
 };
@@ -57,7 +56,7 @@ inline constexpr std::string_view kBetweenPair = " then ";
 bool is_of_pair(std::string_view key) noexcept;
 
 std::string to_text(const Record& record);
-// kCorruptData names the line that makes no sense.
+// Fails with kCorruptData, which names the line that makes no sense.
 Result<Record> parse_record(std::string_view text);
 
 }  // namespace millrace::device::cpu::plan

@@ -25,7 +25,7 @@ std::string shape(const Dims& dims) {
   return fmt::format("{}", fmt::join(dims, "x"));
 }
 
-// Everything on which the time of a convolution depends.
+// Returns everything that the time of a convolution depends on.
 std::string key_of(const Convolution& convolution) {
   const graph::Conv& op = *convolution.op;
   return fmt::format(
@@ -107,7 +107,8 @@ std::optional<uint64_t> RecordedTimes::move(const Dims& dims, ElementType type,
   return std::nullopt;
 }
 
-// Unless there is none, or one that exists for completeness only, or the same as for another form.
+// Adds oneDNN's kernel, unless it is one that exists for completeness only, or that of another
+// form.
 void MeasuredTimes::add_primitive(const Convolution& convolution, Form form,
                                   std::vector<Untimed>& found) {
   const kernels::FusedFunctions fused{convolution.has_slope,

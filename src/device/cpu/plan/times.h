@@ -1,6 +1,6 @@
-// Times: what the forms of convolutions take on this processor, and moving images from one layout
-// to another, with the lanes that take part in it; out of a record, or measured now where the
-// record has none.
+// Times: how long the forms of convolutions take on this processor, and reorders of images from one
+// layout to another, by the number of lanes that take part. They come from a record, or are
+// measured now if the record lacks them.
 #pragma once
 
 #include <cstdint>
@@ -18,21 +18,22 @@
 
 namespace millrace::device::cpu::plan {
 
-// A layout without the element type: "acdb".
+// Returns the layout without the element type: "acdb".
 std::string layout_name(const Desc& desc);
 
 class Times {
  public:
   virtual ~Times() = default;
-  // Returns none if nothing is known of the convolution. Empty where it has no kernel but one that
-  // exists for completeness only, so that there is nothing to choose.
+  // Returns nothing if the convolution is not known. The list is empty if it has only a kernel that
+  // exists for completeness, so that there is no choice.
   virtual std::optional<std::vector<Candidate>> candidates(const kernels::Convolution& convolution,
                                                            uint32_t lanes) = 0;
-  // The candidate for a 1x1 convolution and the depthwise one behind it as one step (kSeparable);
-  // none if nothing is known of it. Requirement: separable::partner_of() has found them.
+  // Returns the candidate for a 1x1 convolution and the depthwise one that follows as one step
+  // (kSeparable), or nothing if it is not known. Requirement: separable::partner_of() has found
+  // them.
   virtual std::optional<Candidate> pair(const kernels::Convolution& pointwise,
                                         const kernels::Convolution& depthwise, uint32_t lanes) = 0;
-  // Nanoseconds from one layout to the other, or none if that is unknown.
+  // Returns the nanoseconds of a reorder, or nothing if they are not known.
   virtual std::optional<uint64_t> move(const Dims& dims, ElementType type, const std::string& from,
                                        const std::string& to, uint32_t lanes) = 0;
 };
@@ -51,7 +52,7 @@ class RecordedTimes final : public Times {
   const std::string& missing() const noexcept { return missing_; }
 
  private:
-  // Null, and noted as missing, where there are none.
+  // Returns null, and notes that the times are missing, if there are none.
   const std::vector<Candidate>* find(const std::string& key, uint32_t lanes);
   const LaneTimes* of(uint32_t lanes) const;
   void note_missing(std::string_view what, uint32_t lanes);
@@ -75,12 +76,12 @@ class MeasuredTimes final : public Times {
 
  private:
   using PrimitiveDesc = dnnl::convolution_forward::primitive_desc;
-  // A candidate without its time, and what it is computed by.
+  // A candidate without its time, and the kernel that computes it.
   struct Untimed {
     Candidate candidate;
     std::variant<PrimitiveDesc, const kernels::PlannedKernel*> kernel;
   };
-  // Remembers their layouts, for moves.
+  // Returns all candidates. Keeps their layouts, for move().
   std::vector<Untimed> enumerate(const kernels::Convolution& convolution);
   void add_primitive(const kernels::Convolution& convolution, Form form,
                      std::vector<Untimed>& found);

@@ -22,7 +22,7 @@ namespace {
 using PrimitiveDesc = dnnl::convolution_forward::primitive_desc;
 
 constexpr size_t kRank = 4, kRowDim = 2;
-// Each band is a primitive that is made when the program is loaded.
+// More bands would make loading slow, since each is a primitive of its own.
 constexpr uint32_t kMostBands = 8;
 
 // Rows of an image.
@@ -30,13 +30,13 @@ struct Rows {
   int64_t first, count;
 };
 
-// A band of the result, and what it is made of.
+// A band: rows of the result, the rows of the image that they are computed from, and padding.
 struct Band {
   Rows x, y;
   int64_t above, below;  // rows of padding
 };
 
-// Whether rows follow each other in memory, so that some of them are an image, too.
+// Whether rows are contiguous, so that some of them are an image, too.
 bool has_rows(const Desc& image) {
   const Dims dims = image.dims();
   return dims.size() == kRank && dims[0] == 1 &&
@@ -49,13 +49,13 @@ Desc only(const Rows& rows, const Desc& image) {
   return channels_last_desc(dims, image.data_type());
 }
 
-// Offset of the first row, in bytes. Requirement: has_rows(image).
+// Returns the offset of the first row in bytes. Requirement: has_rows(image).
 size_t start_of(const Rows& rows, const Desc& image) {
   return image.get_size() / static_cast<size_t>(image.dims()[kRowDim]) *
          static_cast<size_t>(rows.first);
 }
 
-// `taps`: rows of the filter.
+// Returns the band with the rows `y` of the result. `taps` is the number of rows of the filter.
 Band band_of(const graph::Conv& op, const Rows& y, int64_t height, int64_t taps) {
   const int64_t first = y.first * op.strides[0] - op.pads_begin[0];
   const int64_t end = first + (y.count - 1) * op.strides[0] + (taps - 1) * op.dilations[0] + 1;
@@ -64,8 +64,9 @@ Band band_of(const graph::Conv& op, const Rows& y, int64_t height, int64_t taps)
   return {{from, to - from}, y, from - first, end - to};
 }
 
-// Each lane then reads all weights instead of the whole image. Nobody writes weights, so they come
-// faster than what another core has just written (docs/performance/latency-and-threads.md).
+// Whether bands are faster. With them each lane reads all weights instead of the whole image.
+// Weights are not written, so reading them is faster than reading what another core has just
+// written (docs/performance/latency-and-threads.md).
 bool pays(const PrimitiveDesc& whole) {
   constexpr size_t kWeightsPerImage = 8;
   return whole.src_desc().get_size() * kWeightsPerImage >= whole.weights_desc().get_size();
@@ -90,7 +91,7 @@ class BandsStep final : public Step {
     return ids;
   }
 
-  // Runs as an OpenMP region, not by run_parts(): oneDNN asks for its thread in it.
+  // Runs as an OpenMP region, not by run_parts(): oneDNN asks OpenMP for the number of its thread.
   Status run(const RunState& state) const noexcept override {
     Whole whole{this, &state, {}, {}};
     openmp::parallel(run_part, &whole, static_cast<unsigned>(parts_.size()), 0);

@@ -1,8 +1,8 @@
-// Convolutions of oneDNN in bands of rows, so that each lane makes the same part of every
-// image.
+// Convolutions of oneDNN divided into bands of rows, so that each lane computes the same part of
+// every image.
 //
-// oneDNN divides a convolution by output channels before it divides it by rows, so that every
-// lane reads the whole image. Half of that has just been written by another core, and to fetch it
+// oneDNN divides a convolution by output channels before it divides it by rows, so that every lane
+// reads the whole image. Half of the image has just been written by another core, and fetching it
 // from there takes as long as a short convolution itself. Here each band of rows of the result is a
 // primitive of its own, made for one thread, which reads the rows that its filter reaches.
 #pragma once

@@ -1,5 +1,5 @@
-// Implementation: one kernel for convolutions (the operator Conv) in floating point, as what the
-// device knows of it: for which it is, in which layout, how fast it is, and how its step is made.
+// Implementation: a kernel for convolutions (the operator Conv) in floating point: which
+// convolutions it is for, in which layout, how fast it is, and how its step is made.
 //
 // list.cpp has all of them in one ordered table. A new kernel is a row there and a folder beside
 // this one. Kernels on the integers of quantised values have a list of their own (Lowering::lower()
@@ -48,8 +48,8 @@ struct Implementation {
   std::optional<PlannedKernel> planned = std::nullopt;
 };
 
-// In the order in which they are tried. The last one, of oneDNN's primitives, takes all that oneDNN
-// has a convolution for, in any form. Thread-safe.
+// Returns the implementations in the order in which they are tried. The last one, by oneDNN's
+// primitives, takes every convolution that oneDNN has, in any form. Thread-safe.
 std::span<const Implementation> convolution_implementations() noexcept;
 
 }  // namespace millrace::device::cpu::kernels

@@ -16,7 +16,7 @@ Dims weight_dims(Dims dims, int64_t group) {
 }
 
 Desc image_desc(const Dims& dims, ElementType type, Form form) {
-  // The first convolution of a network takes its few channels as they come.
+  // Lets oneDNN choose the layout of a network's input with few channels.
   constexpr int64_t kFewChannels = 4;
   if (dims[1] <= kFewChannels) return any_desc(dims, type);
   if (form == Form::kBlocked) return blocked_desc(dims, type, channel_block());

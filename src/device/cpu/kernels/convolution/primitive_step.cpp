@@ -36,7 +36,7 @@ class Lowering {
         residual_(node.input(3)),
         slope_(node.input(4)) {}
 
-  // False where oneDNN has no primitive.
+  // Returns false if oneDNN has no primitive.
   Result<bool> lower() {
     if (!choose_primitive()) return false;
     MILLRACE_RETURN_IF_ERROR(add_step());
@@ -65,8 +65,8 @@ class Lowering {
     return add_functions(builder_, node_, convolution_, made_, y);
   }
 
-  // The form of the plan, or the usual one in place of those of our own, then the others, and only
-  // then steps of their own for functions.
+  // Tries the form of the plan first (in place of a form of the device's own, the usual form), then
+  // the others, and last all of them with functions as separate steps.
   bool choose_primitive() {
     const FusedFunctions all{slope_ != kNoValue, can_fuse_activation(op_)};
     std::vector<Attempt> attempts;
@@ -87,7 +87,7 @@ class Lowering {
     return fused.activation && last_bounds(op_.activation).has_value();
   }
 
-  // The result is empty where the primitive would lose NaNs and no other step could keep them.
+  // Returns an empty descriptor if the primitive would lose NaNs and no other step could keep them.
   PrimitiveDesc make(const Attempt& attempt) const {
     PrimitiveDesc made =
         make_convolution(convolution_, attempt.form, attempt.fused, builder_.engine());

@@ -7,8 +7,8 @@
 
 namespace millrace::device::cpu::kernels {
 
-// In the form that is planned for the node, or another where oneDNN has no primitive for that;
-// false where it has none at all. See Implementation::lower.
+// See Implementation::lower. Takes the form that is planned for the node, or another one if oneDNN
+// has no primitive for that. Returns false if it has none in any form.
 Result<bool> lower_by_primitive(Builder& builder, const graph::Node& node, const graph::Conv& op);
 
 }  // namespace millrace::device::cpu::kernels

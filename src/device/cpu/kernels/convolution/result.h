@@ -1,5 +1,5 @@
-// Functions that the implementations of Conv have in common: where the result lies, and the
-// functions that follow the convolution itself.
+// Code that the implementations of Conv share: for the memory of the result, and for the functions
+// that follow the convolution itself.
 #pragma once
 
 #include "base/status.h"
@@ -8,12 +8,12 @@
 
 namespace millrace::device::cpu::kernels {
 
-// The memory of the result: with a residual operand, to which the step then adds, that of the
-// residual, or a copy of it.
+// Returns the memory of the result. With a residual operand, that is the memory of the residual or
+// a copy of it, to which the step adds.
 Result<Operand> make_result(Builder& builder, const graph::Node& node, const Desc& desc);
 
-// Adds steps for the PRelu and the activation of the Conv, as far as its own step, which wrote `y`,
-// has not `done` them.
+// Adds steps for the PRelu and the activation of the Conv, unless the step that wrote `y` has
+// `done` them.
 Status add_functions(Builder& builder, const graph::Node& node, const Convolution& convolution,
                      const FusedFunctions& done, const Operand& y);
 

@@ -43,7 +43,8 @@ struct Buffers {
   std::optional<BufferId> bias;
 };
 
-// Runs one image, with the lanes that help the job, in so many parts at most. `work` is all of it.
+// Runs one image, divided into at most `chunks` parts, on the lanes that help the job. `work` is
+// the whole image.
 void run_divided(const RunState& state, const Layer& layer, uint32_t chunks,
                  const Work& work) noexcept {
   const size_t rows = layer.geometry.out_height;
@@ -92,12 +93,12 @@ class DepthwiseStep final : public Step {
   const uint32_t chunks_;
 };
 
-// Biases are numbers of FP32; a NaN among them keeps no more bits than one of BF16 has.
+// Clears the lower bits of a NaN, which a bias in FP32 may have.
 float without_payload(float number) {
   return std::isnan(number) ? std::numeric_limits<float>::quiet_NaN() : number;
 }
 
-// `each` numbers per channel, made of those of the model.
+// Returns the arrangement of `each` elements per channel, to which `make` is applied first.
 Arrangement arrangement_of(const Groups& groups, size_t each, float (*make)(float)) {
   return {fmt::format("depthwise {} by {}, {} at once", each, groups.channels, groups.size),
           groups.count() * groups.size * each * sizeof(float),

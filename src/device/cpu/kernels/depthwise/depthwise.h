@@ -1,5 +1,5 @@
-// Depthwise convolutions of 3x3 taps (loops.h) as steps of a program that computes in BF16. They
-// take the place of oneDNN's primitives with channels innermost.
+// Depthwise convolutions of 3x3 taps in BF16 (loops.h), as steps of a program. They take the place
+// of oneDNN's primitives with channels innermost.
 #pragma once
 
 #include "base/status.h"

@@ -37,10 +37,10 @@ struct Group {
     return hn::BitCast(Bits(), hn::LoadU(shorts, from));
   }
 
-  // The sum, kept between the bounds, with its BF16 bits in the upper half of each lane.
+  // Applies the bounds and rounds to BF16, whose bits are the upper half of each lane.
   //
-  // A NaN stays a NaN: the bounds are applied in this order, and a NaN of BF16 numbers and of
-  // biases as arranged has zeros in the lower half of its bits, so that nothing is carried.
+  // A NaN stays a NaN: the bounds are applied in this order, and NaNs of BF16 elements and of
+  // arranged biases have zeros in the lower half of their bits, so that rounding carries nothing.
   static HWY_INLINE hn::Vec<Bits> finish(const Layer& layer, Vector sum) {
     const Floats f;
     const Bits u;
@@ -56,7 +56,7 @@ struct Group {
   }
 };
 
-// The results of kCount windows of one row, of one group of channels, `first` and those behind it.
+// Computes kCount windows of a row for the group of channels that begins with `first`.
 template <size_t kSize, size_t kStride, size_t kCount, class Windows>
 HWY_INLINE void filter(const Layer& layer, const Windows& windows, size_t first,
                        const float* filters, const float* bias, uint16_t* to) {
@@ -129,7 +129,7 @@ void filter_rows(const Layer& layer, const Work& work) {
   }
 }
 
-// BF16 is computed with AVX-512 only; 0 elsewhere.
+// BF16 is computed with AVX-512 only; the size is 0 otherwise.
 constexpr size_t kSize = HWY_TARGET <= HWY_AVX3 ? hn::MaxLanes(hn::CappedTag<uint16_t, 32>()) : 0;
 
 template <size_t kAnySize>

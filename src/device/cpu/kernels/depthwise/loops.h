@@ -1,9 +1,9 @@
-// Depthwise convolutions of BF16 images whose channels lie innermost: loops in vectors, which
+// Vector loops for depthwise convolutions of BF16 images whose channels lie innermost. They
 // multiply and add in FP32. The instruction set is chosen when they are called.
 //
-// There are no matrix instructions for them, and oneDNN converts the pixels of each window
-// anew. Here a vector of pixels is split once into its even and its odd channels, and is used by
-// all of four windows that it is under.
+// Matrix instructions do not compute depthwise convolutions, and oneDNN converts the pixels of each
+// window again. Here a vector of a pixel's channels is split once into even and odd channels, and
+// used for all of four windows that it is under.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +13,11 @@
 
 namespace millrace::device::cpu::kernels::depthwise {
 
-// The groups are as large as vectors here. The size is 0 where there are fewer channels than a
-// vector holds: then oneDNN is faster.
+// Returns groups of the size of a vector. The size is 0 if there are fewer channels than a vector
+// holds: then oneDNN is faster.
 Groups groups_of(size_t channels) noexcept;
 
-// From C order, [channels, each], to [groups][each][even channels, odd channels].
+// Arranges [channels, each] as [groups][each][even channels, odd channels].
 void arrange(const Groups& groups, size_t each, const float* from, float* to) noexcept;
 
 struct Layer {

@@ -16,9 +16,9 @@ struct Geometry {
   size_t above, left;            // pixels around the image, 0 or 1
 };
 
-// Channels are computed in groups that follow each other, of `size` but for the last one: that has
-// as many or half of it, and ends with the last channel, so that it may begin within the one
-// before. Numbers that are arranged by groups have room for `size` in all of them.
+// Channels are computed in groups of `size`. The last group has `size` or half of it, and ends with
+// the last channel, so it may overlap the one before. Constants that are arranged by groups have
+// room for `size` channels in each.
 struct Groups {
   size_t channels, size;  // at least as many channels
 
@@ -31,12 +31,12 @@ struct Groups {
   }
 };
 
-// The columns under `outputs` windows that follow each other.
+// Returns the number of columns under `outputs` consecutive windows.
 constexpr size_t columns_under(size_t outputs, size_t stride) {
   return (outputs - 1) * stride + kTaps;
 }
 
-// The windows of a row of results that lie in the image, but for rows above and below it.
+// The range of windows in a row of results that have all their columns in the image.
 struct Inside {
   explicit Inside(const Geometry& g) : begin(g.left) {
     const size_t last = (g.width + g.left - kTaps) / g.stride + 1;
@@ -49,8 +49,8 @@ struct Inside {
 // The number of consecutive pixels of padding that stand in for pixels beside an image.
 inline constexpr size_t kPaddingPixels = columns_under(4, 2);
 
-// Addresses of the pixels under at most four windows of a row that are Inside. Those of rows
-// outside the image are at `padding`.
+// The addresses of the pixels under at most four windows of a row that are Inside. Rows outside the
+// image are at `padding`.
 template <class T>
 struct Pixels {
   Pixels(const Geometry& g, const T* image, const T* padding, size_t row, size_t column)
@@ -67,7 +67,7 @@ struct Pixels {
   size_t step;
 };
 
-// Like the function above, for windows at any position, over `kColumns` columns.
+// Like Pixels, for windows at any position, with `kColumns` columns.
 template <class T, size_t kColumns = kTaps>
 struct EdgePixels {
   EdgePixels(const Geometry& g, const T* image, const T* padding, size_t row, size_t column) {

@@ -1,5 +1,5 @@
-// Lowers Binary: oneDNN's primitives where the first operand has the shape of the result. oneDNN's
-// maximum and minimum give a number where the first operand is NaN, so there are loops for these.
+// Binary: oneDNN's primitives, if the first operand has the shape of the result. oneDNN's maximum
+// and minimum return a number if the first operand is NaN, so there are loops for these.
 #include "device/cpu/kernels/elementwise/binary.h"
 
 #include <algorithm>
@@ -46,12 +46,12 @@ bool commutes(BinaryKind kind) {
          kind == BinaryKind::kMax;
 }
 
-// The two operands, the first with the shape of the result.
+// The two operands. `main` has the shape of the result.
 struct Operands {
   ValueId main, other;
   Dims dims;                    // of main and of the result
   Dims other_dims;              // with the same rank
-  std::optional<float> number;  // what `other` is, where that is one constant number
+  std::optional<float> number;  // the value of `other`, if that is one constant number
 };
 
 std::optional<float> constant_number(const Builder& builder, ValueId id) {
@@ -66,12 +66,12 @@ std::optional<Operands> order_operands(const Builder& builder, const Node& node,
   if (builder.dims(a) != dims) return std::nullopt;
   Operands operands{a, b, dims, with_rank(builder.dims(b), dims.size()),
                     constant_number(builder, b)};
-  // Images take a number as one of each channel: see other_layouts().
+  // For images a number is one number per channel: see other_layouts().
   if (operands.number && dims.size() >= 3) operands.other_dims[1] = dims[1];
   return operands;
 }
 
-// The layouts to try for the second operand beside the first in `layout`.
+// Returns the layouts to try for the second operand if the first has `layout`.
 std::vector<Desc> other_layouts(const Operands& operands, const Desc& layout) {
   if (operands.other_dims == operands.dims) return {layout};
   // oneDNN 2.6 leaves out the last channels of a block that is not full when the second operand is
@@ -81,7 +81,7 @@ std::vector<Desc> other_layouts(const Operands& operands, const Desc& layout) {
           blocked_desc(operands.other_dims, layout.data_type(), channel_block())};
 }
 
-// The second operand, with the rank of the first.
+// Returns the second operand, with the rank of the first.
 Result<Operand> fetch_other(Builder& builder, const Operands& operands, const Desc& wanted) {
   if (operands.number) {
     const auto count = static_cast<size_t>(operands.dims.size() >= 3 ? operands.dims[1] : 1);

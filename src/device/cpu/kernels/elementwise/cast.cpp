@@ -1,5 +1,5 @@
-// Cast. BF16, FP16 and FLOAT32 are all the same to the device, which keeps them in the type it
-// computes in.
+// Cast. A cast between BF16, FP16 and FLOAT32 takes no step, since the device keeps all of them in
+// the type that it computes in.
 #include <memory>
 #include <type_traits>
 
@@ -74,8 +74,8 @@ class CastStep final : public Step {
   size_t count_;
 };
 
-// Calls `body` with an element of the C++ type that values of `type` have on the device; false for
-// a type without elements.
+// Calls `body` with an element of the C++ type that values of `type` have on the device. Returns
+// false for a type without elements.
 template <class Body>
 bool with_stored(DataType type, ElementType floating, Body&& body) {
   switch (type) {

@@ -1,4 +1,4 @@
-// Makes steps of loops over all elements of a tensor. Idle lanes can take parts of such a step.
+// Steps that run a loop over all elements of a tensor. Idle lanes can take parts of such a step.
 #pragma once
 
 #include <algorithm>

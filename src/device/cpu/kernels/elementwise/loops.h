@@ -1,6 +1,6 @@
-// Computes functions of elements, over contiguous FP32 or BF16 (uint16_t) elements, that keep NaN
-// where those of oneDNN return a number. `to` may be an operand. The instruction set is chosen
-// when they are called.
+// Elementwise functions of contiguous FP32 or BF16 (uint16_t) elements that keep NaN, for which
+// oneDNN's return a number. `to` may be an operand. The instruction set is chosen when they are
+// called.
 #pragma once
 
 #include <cstddef>

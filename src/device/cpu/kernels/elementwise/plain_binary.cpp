@@ -1,4 +1,4 @@
-// The general case of Binary: any broadcast, any function, over plain memory.
+// The general case of Binary: any broadcast and any function, on plain tensors.
 #include <array>
 #include <cmath>
 #include <memory>
@@ -38,7 +38,7 @@ struct Prelu {
   float operator()(float x, float slope) const { return x < 0 ? x * slope : x; }
 };
 
-// How far one step along each dimension moves in an operand: 0 where it is broadcast.
+// Returns the strides of an operand in elements, with 0 for dimensions that are broadcast.
 Dims broadcast_strides(const Dims& dims, const Dims& result) {
   const Dims aligned = with_rank(dims, result.size());
   Dims strides = plain_strides(aligned);
@@ -72,7 +72,7 @@ class BroadcastStep final : public Step {
   }
 
  private:
-  // The inner strides are 0 or 1, which as constants let the compiler use vectors.
+  // The inner strides are 0 or 1. As constants they let the compiler use vectors.
   void run_row(const T* a, const T* b, T* to) const noexcept {
     if (a_strides_.back() == 0)
       b_strides_.back() == 0 ? row<0, 0>(a, b, to) : row<0, 1>(a, b, to);

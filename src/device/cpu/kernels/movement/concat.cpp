@@ -1,5 +1,5 @@
-// Concat. The inputs are produced in their part of the result where the layout allows, which costs
-// nothing; the others are copied there.
+// Concat. If the layout allows, the memory of an input becomes a part of that of the result, so
+// that nothing is copied. Other inputs are copied there.
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -39,7 +39,7 @@ class Joining {
   }
 
  private:
-  // The layout of an input, where that can be cut where the inputs meet; else plain.
+  // Returns the layout of an input if it can be cut where the inputs meet, otherwise a plain one.
   Desc choose_layout() const {
     const Dims dims = builder_.dims(y_);
     for (const Operand& location : locations_)
@@ -57,8 +57,8 @@ class Joining {
     return true;
   }
 
-  // Makes the input's own memory a part of the result's if that memory holds nothing but the input;
-  // where the input is the first channels of a larger value, it does not.
+  // Makes the memory of the input a part of the result's, if it holds nothing but the input. The
+  // input may be the first channels of a larger value.
   bool produce_in_place(const Operand& input, BufferId whole, const Desc& part) {
     BufferTable& buffers = builder_.buffers();
     if (!buffers.may_move(input.buffer) || !is_dense(input.desc)) return false;

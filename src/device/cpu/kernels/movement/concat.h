@@ -10,9 +10,9 @@ namespace millrace::device::cpu::kernels {
 
 std::vector<graph::ValueId> non_empty_inputs(const Builder& builder, const Node& node);
 
-// Joins the inputs, which lie at `locations` and have elements of `type`, along `axis`, giving
-// memory for y, whose result it is the caller's to make it. Inputs whose memory belongs to the
-// program move into their part of it, where the layout allows.
+// Joins the inputs, which are at `locations` and have elements of `type`, along `axis`. Returns
+// memory for y; the caller makes it the result. If the layout allows, memory of inputs that belongs
+// to the context becomes a part of it.
 Operand join(Builder& builder, graph::ValueId y, const std::vector<graph::ValueId>& inputs,
              const std::vector<Operand>& locations, size_t axis, ElementType type);
 

@@ -85,7 +85,7 @@ MakeStep maker_of(DataType type) {
   }
 }
 
-// The only index, where it is known now.
+// Returns the only index, if it is a constant.
 std::optional<int64_t> constant_index(const Builder& builder, ValueId indices) {
   const graph::Value& value = builder.value(indices);
   if (!value.constant || value.elements() != 1) return std::nullopt;
@@ -94,7 +94,8 @@ std::optional<int64_t> constant_index(const Builder& builder, ValueId indices) {
   return std::nullopt;
 }
 
-// A view of the part that a constant index selects; nothing if the layout cannot be cut there.
+// Returns a view of the part that a constant index selects, or nothing if the layout cannot be cut
+// there.
 std::optional<Desc> selected(const Desc& desc, size_t axis, int64_t index, const Dims& result) {
   Dims dims = desc.dims(), offset(dims.size(), 0);
   offset[axis] = index < 0 ? index + dims[axis] : index;

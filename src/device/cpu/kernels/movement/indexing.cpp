@@ -11,13 +11,14 @@ namespace {
 
 using graph::ValueId;
 
-// A view of the part that the Slice selects; nothing if the layout cannot be cut there.
+// Returns a view of the part that the Slice selects, or nothing if the layout cannot be cut there.
 std::optional<Desc> cut(const Desc& desc, const graph::Slice& op) {
   if (std::ranges::any_of(op.step, [](int64_t step) { return step != 1; })) return std::nullopt;
   return submemory(desc, op.size, op.begin);
 }
 
-// Source of index `i` in a dimension of `size` that is padded by reflection, without the edge.
+// Returns the source of index `i` in a dimension of `size` that is padded by reflection, without
+// the edge.
 int64_t reflected(int64_t i, int64_t size) {
   if (size == 1) return 0;
   const int64_t period = 2 * (size - 1);

@@ -16,7 +16,7 @@
 namespace millrace::device::cpu::kernels {
 namespace {
 
-// Copies rows: the outer dimensions are walked, the last one is copied run by run.
+// Copies a tensor row by row, and a row run by run.
 class MappedCopyStep final : public Step {
  public:
   struct Run {
@@ -73,7 +73,8 @@ class MappedCopyStep final : public Step {
 
   int64_t signed_element() const { return static_cast<int64_t>(element_); }
 
-  // How far the outer indices move in the input, in bytes; kFill when one of them is outside it.
+  // Returns the offset of the outer indices in the input in bytes, or kFill if one of them is
+  // filled.
   int64_t base_of(const std::array<size_t, DNNL_MAX_NDIMS>& index) const noexcept {
     int64_t base = 0;
     for (size_t i = 0; i < outer_.size(); ++i) {
@@ -103,7 +104,7 @@ class MappedCopyStep final : public Step {
     }
   }
 
-  // Single elements are common (steps) and too small for a call.
+  // Runs of single elements are common, in slices with steps, and too small for a call.
   static void copy(const std::byte* from, std::byte* to, size_t bytes) noexcept {
     if (bytes == 4)
       std::memcpy(to, from, 4);
@@ -129,7 +130,8 @@ uint64_t integer_bits(float value) {
   return static_cast<uint64_t>(to_integer<T>(value));
 }
 
-// The bits of `value` in a type that the device keeps as it is: an integer, a BOOLEAN or a FLOAT64.
+// Returns the bits of `value` in a type that the device keeps as it is: an integer, a BOOLEAN or a
+// FLOAT64.
 uint64_t kept_bits_of(tensor::DataType type, float value) {
   using tensor::DataType;
   switch (type) {
@@ -156,7 +158,7 @@ uint64_t kept_bits_of(tensor::DataType type, float value) {
   }
 }
 
-// The bits of `value` as an element of the value's type on this device.
+// Returns the bits of `value` in the type that the tensor `id` has on this device.
 uint64_t bits_of(const Builder& builder, graph::ValueId id, float value) {
   if (!builder.is_floating(id)) return kept_bits_of(builder.value(id).type, value);
   if (builder.type() == ElementType::bf16) return tensor::float_to_bf16(value);

@@ -1,5 +1,5 @@
-// A copy in which every index of the output is looked up per dimension: slices with steps, padding,
-// broadcasts, transpositions of integers and the like, between plain forms.
+// A copy between plain tensors that looks up the source of each index for each dimension: for
+// slices with steps, padding, broadcasts and transpositions of integers.
 #pragma once
 
 #include <cstdint>
@@ -9,25 +9,26 @@
 
 namespace millrace::device::cpu::kernels {
 
-// For each output dimension, for each index along it, how far that moves in the input, in elements;
-// kFill where the output gets the fill value instead.
+// For each output dimension, for each index along it: the offset in the input, in elements, or
+// kFill if the output gets the fill value.
 using CopyMap = std::vector<std::vector<int64_t>>;
 inline constexpr int64_t kFill = INT64_MIN;
 
-// Elements between neighbours along each dimension of a plain tensor.
+// Returns the strides of a plain tensor, in elements.
 Dims plain_strides(const Dims& dims);
 
-// `count` indices from `begin` on, `step` apart, over a dimension with this stride.
+// Returns the offsets of `count` indices from `begin` on, `step` apart, in a dimension with that
+// stride.
 std::vector<int64_t> index_range(int64_t begin, int64_t count, int64_t step, int64_t stride);
 
 CopyMap transposed(const Dims& input, const Dims& permutation);
 
-// Copies the value x, giving plain memory of the dimensions of the map for the caller to use.
-// `fill` is converted to the element type.
+// Adds a copy of the value x to new memory in C order, with the dimensions of the map, and returns
+// that. `fill` is converted to the element type.
 Result<Operand> add_mapped_copy(Builder& builder, const char* operation, graph::ValueId x,
                                 CopyMap map, float fill = 0);
 
-// The same, giving the value y.
+// Does the same, and makes the memory the value y.
 Status add_mapped_copy(Builder& builder, const char* operation, graph::ValueId x, graph::ValueId y,
                        CopyMap map, float fill = 0);
 

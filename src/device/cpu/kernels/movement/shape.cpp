@@ -1,5 +1,4 @@
-// Reshape, Transpose and Requantise: other ways to look at the same memory, where the layout
-// allows.
+// Reshape, Transpose and Requantise: views of the same memory, if the layout allows.
 #include "device/cpu/kernels/kernels.h"
 #include "device/cpu/kernels/movement/mapped_copy.h"
 #include "device/cpu/kernels/primitives.h"

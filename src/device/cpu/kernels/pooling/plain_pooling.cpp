@@ -1,5 +1,5 @@
-// Computes Pool over plain memory: for integers, for windows that oneDNN refuses, and for the
-// maximum in images whose channels are not contiguous.
+// Pool on plain tensors: for integers, for windows that oneDNN refuses, and for the maximum of
+// images whose channels are not contiguous.
 #include <algorithm>
 #include <functional>
 #include <limits>

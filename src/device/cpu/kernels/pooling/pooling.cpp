@@ -46,8 +46,8 @@ Operand add_chosen(Builder& builder, const PrimitiveDesc& primitive, const Opera
   return to;
 }
 
-// oneDNN counts a whole window of padding or none of it. Where only a part counts, that part
-// becomes real zeros.
+// oneDNN's average counts all padding or none of it. If only a part counts, that part is padded
+// with zeros beforehand.
 Result<Operand> add_partly_counting(Builder& builder, const graph::Pool& op, Window window,
                                     graph::ValueId x, const Dims& dims) {
   const Dims from = builder.dims(x), strides = plain_strides(from);

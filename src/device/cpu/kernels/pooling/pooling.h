@@ -1,5 +1,5 @@
-// Adds pooling steps, also for operators that are pooling under another name. oneDNN computes
-// averages where it can; its maximum ignores NaNs, so there are loops for maxima.
+// Pooling steps, also for operators that are pooling under another name. oneDNN computes averages
+// if it can; its maximum ignores NaNs, so there are loops for maxima.
 #pragma once
 
 #include "device/cpu/builder/builder.h"
@@ -8,12 +8,12 @@
 
 namespace millrace::device::cpu::kernels {
 
-// Pools x over plain memory, with a loop of our own, for any type that the operator takes and any
+// Pools x in C order, by the device's own loop, for any type that the operator takes and any
 // window. `dims` are the dimensions of the result, which the caller assigns to a value.
 Result<Operand> add_plain_pooling(Builder& builder, const graph::Pool& op, graph::ValueId x,
                                   const Dims& dims);
 
-// Over all spatial dimensions, which become 1.
+// Pools over all spatial dimensions, which become 1.
 Result<Operand> add_global_pooling(Builder& builder, graph::PoolKind kind, graph::ValueId x);
 
 }  // namespace millrace::device::cpu::kernels

@@ -8,7 +8,7 @@ using graph::Dims;
 
 namespace {
 
-// How many of `limit` taps from `start` on lie before `end`.
+// Returns how many of `limit` taps from `start` on are before `end`.
 int64_t taps_before(int64_t start, int64_t end, int64_t dilation, int64_t limit) {
   if (end <= start) return 0;
   return std::min(limit, (end - start + dilation - 1) / dilation);

@@ -23,7 +23,7 @@ struct WindowAxis {
   std::vector<Taps> positions = {Taps{0, 1, 1}};  // one per output index
 };
 
-// Depth, height and width. Images of fewer dimensions have ones in front.
+// The axes depth, height and width. Images of fewer dimensions have leading ones.
 using WindowPlan = std::array<WindowAxis, 3>;
 
 // `from` and `to` are the dims of the operand and of the result.

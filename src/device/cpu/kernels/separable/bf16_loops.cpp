@@ -1,4 +1,4 @@
-// BF16 rows of the image between, by AMX tiles (tile_rows-inl.h) or by dot products of pairs
+// BF16 rows of the intermediate image, by AMX tiles (tile_rows-inl.h) or by dot products of pairs
 // (pair_rows-inl.h). Both round the sums to BF16, and rows-inl.h makes the depthwise convolution
 // out of the rows in FP32.
 #include "device/cpu/kernels/separable/bf16_loops.h"

@@ -1,6 +1,7 @@
-// The loops of loops.h for BF16 images: the rows of the image between are made by products of BF16
-// numbers, and rounded to BF16, so that the result is that of the two convolutions one after the
-// other. Infinite numbers between them become NaN, and those beyond 2^110 may become infinite.
+// The loops of loops.h for BF16 images. The rows of the intermediate image are computed by products
+// of BF16 elements and rounded to BF16, so that the result is that of the two convolutions one
+// after the other. Infinities in the intermediate image become NaN, and values beyond 2^110 may
+// become infinite.
 #pragma once
 
 #include <cstdint>

@@ -8,9 +8,9 @@
 namespace millrace::device::cpu::kernels::separable {
 
 inline constexpr size_t kTaps = 3;
-// The number of blocks of channels that are made at a time in FP32.
+// The number of blocks of channels in a panel in FP32.
 inline constexpr size_t kPanelBlocks = 4;
-// The largest number of rows of the result that one reading of the rows under them gives.
+// The largest number of rows of the result that are computed together.
 inline constexpr size_t kRowsAtOnce = 2;
 constexpr size_t rows_under(size_t rows, size_t stride) {
   return (rows - 1) * stride + kTaps;
@@ -21,18 +21,19 @@ inline constexpr size_t kRowsUnder = rows_under(kRowsAtOnce, 2);
 struct Geometry {
   size_t block;                  // vector_block()
   size_t channels_in;            // the last block may have room for more
-  size_t blocks_out;             // of channels, of the result and of the image between
-  size_t height, width;          // of the image, and of the one between
+  size_t blocks_out;             // blocks of channels of the result and of the intermediate image
+  size_t height, width;          // of the image and of the intermediate image
   size_t out_height, out_width;  // at least 1
   size_t stride;                 // of the depthwise convolution, 1 or 2
-  size_t above, left;            // zeros around the image between, 0 or 1
+  size_t above, left;            // zeros around the intermediate image, 0 or 1
 
   // True if the channels of the image and of the result are innermost.
   bool channels_innermost = false;
   size_t panel_blocks = kPanelBlocks;
-  // The number of strips that the columns of the result are divided into, made one after the other.
+  // The number of strips of columns of the result, which are computed one after the other.
   size_t strips = 1;
-  // Lanes take panels each, where filters are more than the image; else rows.
+  // True if lanes take panels, since the filters are larger than the image; otherwise they take
+  // rows.
   bool divides_panels = false;
 
   size_t channels_out() const { return blocks_out * block; }
@@ -41,13 +42,13 @@ struct Geometry {
     return height * width * (channels_innermost ? channels_in : room);
   }
   size_t result_elements() const { return out_height * out_width * channels_out(); }
-  // Blocks are divided among panels as evenly as they can be.
+  // Blocks are divided among panels as evenly as possible.
   size_t panels() const { return (blocks_out + panel_blocks - 1) / panel_blocks; }
   size_t first_block(size_t panel) const { return panel * blocks_out / panels(); }
   size_t first_column(size_t strip) const { return strip * out_width / strips; }
-  // The most columns of the image between that a strip is made from, with zeros around it.
+  // The largest number of columns of the intermediate image under a strip, with zeros around it.
   size_t columns() const { return ((out_width + strips - 1) / strips - 1) * stride + kTaps; }
-  // Size of a row of one block of the image between.
+  // Size of a row of one block of the intermediate image.
   size_t row_floats() const { return columns() * block; }
   // Size of the scratch memory of each thread: the rows that exist, and one of zeros.
   size_t scratch_floats() const { return (kRowsUnder + 1) * panel_blocks * row_floats(); }

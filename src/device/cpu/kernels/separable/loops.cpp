@@ -1,6 +1,6 @@
-// FP32 rows of the image between the two convolutions. The 1x1 convolution of a row is a matrix
-// product [pixels, channels] x [channels, channels of a panel], with register tiles of up to 6
-// pixels and 4 vectors of channels; rows-inl.h makes the depthwise convolution out of the rows.
+// FP32 rows of the intermediate image. The 1x1 convolution of a row is a matrix product [pixels,
+// channels] x [channels, channels of a panel], with register tiles of up to 6 pixels and 4 vectors
+// of channels; rows-inl.h makes the depthwise convolution out of the rows.
 #include "device/cpu/kernels/separable/loops.h"
 
 #include <algorithm>
@@ -18,8 +18,8 @@ HWY_BEFORE_NAMESPACE();
 namespace millrace::device::cpu::kernels::separable::HWY_NAMESPACE {
 namespace {
 
-// Sums that fit into the registers beside what they are made of; of one vector of channels twice as
-// many pixels, since an addition takes longer than the next one waits for.
+// The register tile: the sums that fit into registers beside their operands. With one vector of
+// channels it has twice as many pixels, so that additions do not wait for each other.
 constexpr size_t kVectors = 4, kPixels = HWY_TARGET <= HWY_AVX3 ? 6 : 3;
 constexpr size_t pixels_of(size_t vectors) {
   return vectors == 1 ? 2 * kPixels : kPixels;
@@ -31,7 +31,7 @@ HWY_INLINE Vector keep_between(const Layer& layer, Vector value) {
   return hn::Min(hn::Set(f, layer.most), hn::Max(hn::Set(f, layer.least), value));
 }
 
-// Some pixels of a row of the image between, and some of the channels of a panel.
+// Some pixels of a row of the intermediate image, and some of the channels of a panel.
 struct Pixels {
   const float* from;     // of the image, in its first block
   const float* filters;  // `width` apart
@@ -71,7 +71,7 @@ HWY_INLINE void multiply(const Geometry& g, const Layer& layer, const Pixels& pi
   }
 }
 
-// kCount pixels at most.
+// Multiplies at most kCount pixels.
 template <size_t kCount, size_t kCountVectors>
 HWY_INLINE void multiply_some(const Geometry& g, const Layer& layer, const Pixels& pixels,
                               size_t count) {
@@ -80,7 +80,7 @@ HWY_INLINE void multiply_some(const Geometry& g, const Layer& layer, const Pixel
   multiply<kCount, kCountVectors>(g, layer, pixels);
 }
 
-// kCountVectors vectors of channels at most.
+// Multiplies at most kCountVectors vectors of channels.
 template <size_t kCountVectors>
 HWY_INLINE void multiply_row(const Geometry& g, const Layer& layer, Pixels pixels, size_t vectors,
                              size_t count) {
@@ -97,7 +97,7 @@ HWY_INLINE void multiply_row(const Geometry& g, const Layer& layer, Pixels pixel
   }
 }
 
-// A row of the image between.
+// Computes a row of the intermediate image.
 void make_row(const Geometry& g, const Layer& layer, const Panel& panel, const Strip& strip,
               const float* image, size_t row) {
   const size_t first = panel.first * kBlock, width = panel.blocks * kBlock;

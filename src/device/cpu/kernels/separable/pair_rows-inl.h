@@ -1,4 +1,5 @@
-// Rows of the image between by products of pairs of channels: a part of the loops on BF16 images.
+// Rows of the intermediate image by VDPBF16PS, which adds products of pairs of channels: a part of
+// the loops for BF16 images.
 #if HWY_TARGET == HWY_AVX3 && !defined(MILLRACE_CPU_SEPARABLE_PAIR_ROWS_INL_H_)
 #define MILLRACE_CPU_SEPARABLE_PAIR_ROWS_INL_H_
 
@@ -10,14 +11,14 @@ MILLRACE_BEFORE_SEPARABLE
 namespace millrace::device::cpu::kernels::separable::HWY_NAMESPACE {
 namespace {
 
-// Sums that fit into the registers beside what they are made of; of one block twice as many pixels,
-// since a sum takes longer than the next one waits for.
+// The register tile: the sums that fit into registers beside their operands. With one block it has
+// twice as many pixels, so that additions do not wait for each other.
 constexpr size_t kMostBlocks = 4, kFewPixels = 6;
 constexpr size_t pixels_of(size_t blocks) {
   return blocks == 1 ? 2 * kFewPixels : kFewPixels;
 }
 
-// Two channels of a pixel, in all lanes.
+// Broadcasts two channels of a pixel to all lanes.
 HWY_INLINE __m512i pair_at(const uint16_t* from) {
   int32_t pair;
   std::memcpy(&pair, from, sizeof(pair));
@@ -59,7 +60,7 @@ HWY_INLINE void multiply(const Geometry& g, const Finish<kBounded>& finish, cons
   }
 }
 
-// kCount pixels at most.
+// Multiplies at most kCount pixels.
 template <size_t kCount, size_t kBlocks, bool kBounded>
 HWY_INLINE void multiply_some(const Geometry& g, const Finish<kBounded>& finish,
                               const Pixels& pixels, size_t count) {
@@ -69,7 +70,7 @@ HWY_INLINE void multiply_some(const Geometry& g, const Finish<kBounded>& finish,
   multiply<kCount, kBlocks, kBounded>(g, finish, pixels);
 }
 
-// kBlocks blocks at most.
+// Multiplies at most kBlocks blocks.
 template <size_t kBlocks, bool kBounded>
 HWY_INLINE void multiply_row(const Geometry& g, const Finish<kBounded>& finish, Pixels pixels,
                              size_t blocks, size_t count) {
@@ -86,7 +87,7 @@ HWY_INLINE void multiply_row(const Geometry& g, const Finish<kBounded>& finish, 
   }
 }
 
-// Makes rows of the image between. Requirement: a panel has at most kMostBlocks.
+// Computes rows of the intermediate image. Requirement: a panel has at most kMostBlocks.
 template <bool kBounded>
 class PairRows {
  public:

@@ -17,22 +17,22 @@ using graph::kNoValue;
 using graph::Node;
 using graph::ValueId;
 
-// An image between of less than that stays in the cache, and oneDNN's kernels are as fast.
+// A smaller intermediate image stays in the cache, and oneDNN's kernels are as fast.
 constexpr int64_t kLeastElements = int64_t{1} << 16;
-// Filters of more are read from further away for each row.
+// Filters of more channels do not stay in the nearest cache, and are read for each row.
 constexpr int64_t kMostChannels = 128;
-// An image of fewer channels takes up room for more.
+// An image of fewer channels is padded to a block.
 constexpr int64_t kLeastChannels = 8;
 
-// By tiles the step is faster with smaller images, too: their numbers are not stored in BF16, read
-// and split again. And it takes filters of more channels, which are short beside those of FP32.
+// By tiles the step is faster with smaller images, too: their elements are not stored in BF16, read
+// and split again. It also takes filters of more channels, which are half as large as in FP32.
 constexpr int64_t kLeastElementsByTiles = int64_t{1} << 12, kMostChannelsByTiles = 192;
 
 bool are(const Dims& dims, int64_t number) {
   return std::ranges::all_of(dims, [number](int64_t dim) { return dim == number; });
 }
 
-// Whether the Conv has images of numbers, constants, and nothing else.
+// Whether the Conv has floating point images and constant weights, and neither residual nor PRelu.
 bool is_simple(const graph::Graph& graph, const Node& node, const graph::Conv& op) {
   const auto value = [&graph](ValueId id) -> const graph::Value& { return graph.values[id]; };
   const bool has_numbers = std::ranges::all_of(node.inputs, [&](ValueId id) {
@@ -71,7 +71,8 @@ bool has_loops(ElementType type, int64_t channels) {
          vector_block() == kBf16Block && channels % 2 == 0;
 }
 
-// The depthwise Conv behind the node, which alone reads its result; `readers` do.
+// Returns the depthwise Conv that alone reads the result of the node, if there is one among
+// `readers`.
 std::optional<uint32_t> partner_among(const graph::CompiledModel& model, ElementType type,
                                       const Node& node, std::span<const uint32_t> readers) {
   const graph::Graph& graph = model.graph;

@@ -1,5 +1,5 @@
-// The finishing of sums of products of BF16 numbers: a part of the loops that are compiled for
-// AVX-512 and the instructions on BF16.
+// The epilogue of the 1x1 convolution in BF16: bias, bounds and rounding. Compiled for AVX-512 with
+// the instructions for BF16.
 #if HWY_TARGET == HWY_AVX3 && !defined(MILLRACE_CPU_SEPARABLE_ROUNDING_INL_H_)
 #define MILLRACE_CPU_SEPARABLE_ROUNDING_INL_H_
 
@@ -9,12 +9,12 @@ MILLRACE_BEFORE_SEPARABLE
 namespace millrace::device::cpu::kernels::separable::HWY_NAMESPACE {
 namespace {
 
-// Adds the bias to sums of a block of channels, and keeps them between the bounds, rounded to
-// numbers that BF16 has.
+// Adds the bias to sums of a block of channels, applies the bounds, and rounds to BF16 (in FP32).
 //
-// The instructions that convert to BF16 and back take a fifth longer than these, which do it in
-// FP32: beside 1.5 times the power of two under a number, 2^16 times as large, FP32 has that number
-// in steps of its BF16. Numbers beyond 2^110 may become infinite, and infinite ones NaN.
+// The instructions that convert to BF16 and back take a fifth longer than this rounding in FP32: x
+// is added to 1.5 * 2^16 * p, where p is the largest power of two below x, and that is subtracted
+// again. The sum has the precision of BF16 at x. Values beyond 2^110 may become infinite, and
+// infinities NaN.
 template <bool kBounded>
 struct Finish {
   explicit HWY_INLINE Finish(const Bf16Layer& layer)

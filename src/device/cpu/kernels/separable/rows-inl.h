@@ -1,5 +1,7 @@
-// The depthwise convolution behind a 1x1 one, out of rows of the image between. Included
-// once per instruction set, by the loops of each type of images.
+// The depthwise convolution that follows a 1x1 one. For each strip of columns, each panel of
+// channels and each one or two rows of the result, it has the missing rows of the intermediate
+// image made (by `Rows`, in a ring of kRowsUnder rows), and filters them. Included once per
+// instruction set, by the loops of each type of images.
 //
 // A source whose loops need more than the instruction set has defines MILLRACE_BEFORE_SEPARABLE.
 #if defined(MILLRACE_CPU_SEPARABLE_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -31,17 +33,17 @@ using Floats = hn::CappedTag<float, 16>;
 using Vector = hn::Vec<Floats>;
 
 constexpr size_t kLanes = hn::MaxLanes(Floats());
-// The blocks that such vectors fill.
+// The size of a block, which whole vectors fill.
 constexpr size_t kBlock = kLanes == 16 ? 16 : 8;
-// Sixteen registers do not hold what two rows of results are made of.
+// Sixteen registers do not hold the operands of two rows of results.
 constexpr size_t kResultRows = HWY_TARGET <= HWY_AVX3 ? kRowsAtOnce : 1;
 
-// Offset of a channel in an image whose blocks are `apart` elements apart.
+// Returns the offset of a channel in an image whose blocks are `apart` elements apart.
 HWY_INLINE size_t place_of(size_t channel, size_t apart) {
   return channel / kBlock * apart + channel % kBlock;
 }
 
-// Some columns of the result, and those of the image between that they follow from.
+// Some columns of the result, and the columns of the intermediate image under them.
 struct Strip {
   Strip(const Geometry& g, size_t number)
       : first(g.first_column(number)), end(g.first_column(number + 1)) {
@@ -57,19 +59,19 @@ struct Strip {
   size_t at;           // where those begin in a row
 };
 
-// The blocks of channels that are made together, and their rows.
+// The blocks of channels that are computed together, and their rows.
 struct Panel {
   size_t first, blocks;
   float* rows;
   const float* zeros;
 
-  // A row of the image between, in the first block.
+  // Returns a row of the intermediate image, in the first block.
   float* row(const Geometry& g, size_t row) const {
     return rows + row % kRowsUnder * g.panel_blocks * g.row_floats();
   }
 };
 
-// One vector of channels: its filter, and the rows under some rows of the result.
+// The operands for a vector of channels: its filter, and the rows under some rows of the result.
 template <class Element>
 struct Window {
   Vector taps[kTaps][kTaps];
@@ -78,8 +80,8 @@ struct Window {
   Element* to[kRowsAtOnce];
 };
 
-// Some columns of kRows rows of the result. `Result` says how its elements are stored, and how far
-// apart pixels and blocks lie.
+// Computes kCount columns of kRows rows of the result. `Result` stores elements, and has the
+// distances between pixels and between blocks.
 template <size_t kRows, size_t kCount, size_t kStride, class Result>
 HWY_INLINE void filter(const Result& result, const Window<typename Result::Element>& window,
                        size_t x) {
@@ -119,7 +121,8 @@ void filter_rows(const Result& result, const Window<typename Result::Element>& w
   for (; x < count; ++x) filter<kRows, 1, kStride>(result, window, x);
 }
 
-// kRows rows of the result; the rows of the image between that they follow from are there.
+// Computes kRows rows of the result. Requirement: the rows of the intermediate image under them are
+// there.
 template <size_t kRows, size_t kStride, class Result>
 void finish_rows(const Geometry& g, const Layer& layer, const Panel& panel, const Strip& strip,
                  const Result& result, size_t row) {
@@ -147,11 +150,11 @@ void finish_rows(const Geometry& g, const Layer& layer, const Panel& panel, cons
   }
 }
 
-// The result of a panel, with `maker` of rows of the image between: from one to before another.
+// Computes a panel. `maker.make(panel, first, end)` computes rows of the intermediate image.
 template <size_t kStride, class Result, class Rows>
 void run_panel(const Geometry& g, const Layer& layer, const Panel& panel, const Strip& strip,
                const Result& result, const Rows& maker) {
-  size_t made = 0;  // rows before this one are there, as far as they are needed
+  size_t made = 0;  // rows before this one have been made, if they are needed
   const size_t last = result.first_row + result.rows;
   for (size_t row = result.first_row; row < last;) {
     const size_t rows = std::min(last - row, kResultRows);
@@ -169,7 +172,7 @@ void run_panel(const Geometry& g, const Layer& layer, const Panel& panel, const 
   }
 }
 
-// `Rows` makes rows of the image between, for one strip after the other.
+// Computes one strip after the other. `Rows` computes rows of the intermediate image.
 template <class Rows, class Result, class Pointwise, class Work>
 void run_strips(const Geometry& g, const Pointwise& pointwise, const Layer& depthwise,
                 const Result& result, const Work& work) {

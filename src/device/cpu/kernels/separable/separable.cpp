@@ -1,6 +1,6 @@
 // The step of a pair: the arrangement of both filters, the division among lanes by rows or by
 // panels of channels, and the measurement of its time. A part of a row range computes the rows of
-// the image between that it needs, so that neighbours compute the rows at their border twice.
+// the intermediate image that it needs, so that neighbours compute the rows at their border twice.
 #include "device/cpu/kernels/separable/separable.h"
 
 #include <fmt/format.h>
@@ -42,23 +42,24 @@ Geometry geometry_of(ElementType type, const Dims& x, const Dims& y, const graph
   return type == ElementType::bf16 ? arranged(geometry, bf16_products()) : geometry;
 }
 
-// Geometry of one image of the batch, in the type that the pointwise one computes in.
+// Returns the geometry of one image of the batch, in the type that the pointwise Conv computes in.
 Geometry geometry_of(const Convolution& pointwise, const Convolution& depthwise) {
   return geometry_of(pointwise.type, pointwise.x, depthwise.y, *depthwise.op);
 }
 
-// The layout of the image and of the result, of these dimensions.
+// Returns the layout of the image or of the result, with these dimensions.
 Desc image_layout(const Geometry& geometry, ElementType type, const Dims& dims) {
   return geometry.channels_innermost ? channels_last_desc(dims, type)
                                      : blocked_desc(dims, type, static_cast<int>(geometry.block));
 }
 
-// Number of parts, at most `chunks`, that an operator is divided into. Each has its own scratch.
+// Returns the number of parts, at most `chunks`, that a step is divided into. Each has its own
+// scratch memory.
 uint32_t parts_with_scratch(const Geometry& geometry, uint32_t chunks) {
   return cpu::parts_with_scratch(chunks, geometry.scratch_floats() * sizeof(float));
 }
 
-// The pointwise convolution, whose images are of T, or the other one.
+// The constants of one of the two convolutions. T is the type of its filters.
 struct LayerBuffers {
   BufferId filters;
   std::optional<BufferId> bias;
@@ -76,12 +77,12 @@ struct Buffers {
   LayerBuffers pointwise, depthwise;
 };
 
-// How much there is to divide into parts.
+// Returns the number of panels or rows that are divided into parts.
 size_t divided(const Geometry& geometry) {
   return geometry.divides_panels ? geometry.panels() : geometry.out_height;
 }
 
-// The part with that number.
+// Returns the part with that number.
 template <class T>
 WorkOf<T> part_of(const Geometry& geometry, WorkOf<T> work, uint32_t number, uint32_t parts) {
   const Share share = share_of(divided(geometry), number, parts);
@@ -140,7 +141,7 @@ class SeparableStep final : public Step {
   const uint32_t chunks_;
 };
 
-// From [result channels, channels].
+// Arranges [result channels, channels] as [panels][channels][result channels of the panel].
 void arrange_pointwise(const Geometry& g, const float* from, float* to) {
   for (size_t panel = 0; panel < g.panels(); ++panel) {
     const size_t first = g.first_block(panel) * g.block, end = g.first_block(panel + 1) * g.block;
@@ -149,7 +150,7 @@ void arrange_pointwise(const Geometry& g, const float* from, float* to) {
   }
 }
 
-// From [channels, taps].
+// Arranges [channels, taps] as [blocks][taps][block].
 void arrange_depthwise(const Geometry& g, const float* from, float* to) {
   constexpr size_t kAll = kTaps * kTaps;
   for (size_t channel = 0; channel < g.blocks_out * g.block; ++channel)
@@ -158,7 +159,7 @@ void arrange_depthwise(const Geometry& g, const float* from, float* to) {
           from[channel * kAll + tap];
 }
 
-// The same with numbers that BF16 has.
+// Arranges the filters and rounds them to BF16.
 void arrange_rounded_depthwise(const Geometry& g, const float* from, float* to) {
   arrange_depthwise(g, from, to);
   const size_t count = g.channels_out() * kTaps * kTaps;

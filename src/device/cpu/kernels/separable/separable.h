@@ -14,13 +14,13 @@ inline constexpr const char* kName = "millrace:separable";
 
 // Returns the layout of the image and of the result of a pair.
 Desc image_layout(const Convolution& pointwise, const Convolution& depthwise);
-// Nanoseconds that the step of both takes; see Implementation::time. Requirement: partner_of() has
-// found them (pairs.h).
+// Returns the nanoseconds that the step of both takes; see PlannedKernel::time. Requirement:
+// partner_of() has found them (pairs.h).
 uint64_t time(const Convolution& pointwise, const Convolution& depthwise,
               const Stopwatch& stopwatch);
 
-// Leaves a pointwise Conv to its partner, where it has one and the form kSeparable, and lowers a
-// depthwise one together with the Conv that was left to it. See Implementation.
+// See Implementation. Leaves a pointwise Conv to its partner, if it has one and the form
+// kSeparable, and lowers a depthwise Conv together with the one that was left to it.
 Result<bool> lower(Builder& builder, const graph::Node& node, const graph::Conv& op);
 
 }  // namespace millrace::device::cpu::kernels::separable

@@ -1,4 +1,4 @@
-// Rows of the image between by tiles: a part of the loops on BF16 images.
+// Rows of the intermediate image by AMX tiles: a part of the loops for BF16 images.
 #if HWY_TARGET == HWY_AVX3 && !defined(MILLRACE_CPU_SEPARABLE_TILE_ROWS_INL_H_)
 #define MILLRACE_CPU_SEPARABLE_TILE_ROWS_INL_H_
 
@@ -12,7 +12,7 @@ namespace {
 constexpr size_t kTilePixels = kTileRows, kTileChannels = kTileRowBytes / sizeof(uint16_t);
 constexpr size_t kTileFilters = kTileChannels * kBlock;
 
-// Pixels of a row that do not fill a tile have tiles of their own, and so have channels:
+// The tiles are used so; the last pixels of a row and the last channels have tiles of their own:
 // 0, 1  sums of whole tiles of pixels, and of the last pixels of a row
 // 2, 3  whole tiles of pixels: of as many channels as a tile holds, and of the last channels
 // 4, 5  the same for the last pixels
@@ -31,7 +31,7 @@ HWY_INLINE TileConfiguration configuration_of(size_t last_pixels, size_t last_ch
   return tiles;
 }
 
-// The products of some pixels, `step` bytes apart, with the filters that are loaded.
+// Adds the products of some pixels, `step` bytes apart, with the filters that are loaded.
 template <bool kLastPixels, bool kLastChannels>
 HWY_INLINE void add_products(const uint16_t* from, size_t step) {
   if constexpr (!kLastPixels && !kLastChannels) {
@@ -49,8 +49,7 @@ HWY_INLINE void add_products(const uint16_t* from, size_t step) {
   }
 }
 
-// Filters of a block of channels, in so many tiles. The last one stays loaded, and that before it
-// where there are two.
+// The filters of a block of channels in `tiles` tiles. The last tile stays loaded; of two, both.
 struct TileFilters {
   HWY_INLINE TileFilters(const uint16_t* first_filter, size_t count_tiles)
       : first(first_filter), tiles(count_tiles) {
@@ -102,8 +101,8 @@ HWY_INLINE void finish_tile(const Finish<kBounded>& finish, const TileWork& work
   for (; i < work.pixels; ++i) pixel(i);
 }
 
-// Makes rows of the image between. The products of some pixels are begun before the sums of those
-// before them are read, since tiles take long.
+// Computes rows of the intermediate image. The products of some pixels are begun before the sums of
+// the previous ones are read, since tiles have a long latency.
 template <bool kBounded>
 class TileRows {
  public:
@@ -115,7 +114,7 @@ class TileRows {
         image_(image),
         finish_(layer),
         filter_tiles_((g.channels_in + kTileChannels - 1) / kTileChannels) {
-    // Tiles that are not used have a size, too.
+    // Tiles that are not used need a valid size, too.
     const size_t last_pixels = std::max<size_t>(strip.count % kTilePixels, 1);
     const size_t last_channels = g.channels_in - (filter_tiles_ - 1) * kTileChannels;
     kernels::HWY_NAMESPACE::configure_tiles(configuration_of(last_pixels, last_channels));
@@ -139,7 +138,7 @@ class TileRows {
   }
 
  private:
-  // Gives what of it is left to finish.
+  // Returns the last pixels, whose sums are still to be finished.
   HWY_INLINE TileWork make_row(const TileFilters& filters, size_t row, TileWork now,
                                TileWork before) const {
     const size_t step = g_.channels_in * sizeof(uint16_t);

@@ -22,7 +22,7 @@ using Vector = hn::Vec<Floats>;
 
 constexpr size_t kLanes = hn::MaxLanes(Floats());
 
-// Column i has element i of kLanes rows.
+// Column i holds element i of kLanes rows.
 struct Columns {
   alignas(64) float of[kLongestShortRow][kLanes];
 };
@@ -57,7 +57,8 @@ void write(float number, uint16_t& to) {
   to = tensor::float_to_bf16(number);
 }
 
-// kLength is 0 where the length is known only now; copies of a known length are a few instructions.
+// kLength is 0 if the length is known only at run time. Copies of a constant length are a few
+// instructions.
 template <size_t kLength, class T>
 void run_rows(const T* from, T* to, size_t rows, size_t any_length) {
   const size_t length = kLength == 0 ? any_length : kLength;

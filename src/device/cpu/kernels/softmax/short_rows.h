@@ -1,5 +1,5 @@
 // Softmax of many rows of a few elements each, as detectors have them for every anchor. oneDNN
-// takes one row at a time, so that most of a vector is empty; here a vector has an element of
+// computes one row at a time, which leaves most of a vector empty. Here a vector has one element of
 // several rows. The instruction set is chosen when it is called.
 #pragma once
 
@@ -13,7 +13,7 @@ inline constexpr size_t kLongestShortRow = 16;
 // Applies softmax to `rows` contiguous rows of `length` elements. `to` may be `from`. Requirement:
 // 1 <= length <= kLongestShortRow.
 void softmax_of_short_rows(const float* from, float* to, size_t rows, size_t length) noexcept;
-// Does so for BF16 elements, which it computes in FP32.
+// The same for BF16 elements, computed in FP32.
 void softmax_of_short_rows(const uint16_t* from, uint16_t* to, size_t rows, size_t length) noexcept;
 
 }  // namespace millrace::device::cpu::kernels

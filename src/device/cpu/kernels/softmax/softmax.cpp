@@ -17,7 +17,7 @@
 namespace millrace::device::cpu::kernels {
 namespace {
 
-// Dense with `axis` innermost, where the fast kernels want it.
+// Returns a dense layout with `axis` innermost, which the fast kernels need.
 Desc axis_last(const Dims& dims, ElementType type, int64_t axis) {
   std::vector<uint32_t> order;
   for (uint32_t i = 0; i < dims.size(); ++i)
@@ -26,7 +26,7 @@ Desc axis_last(const Dims& dims, ElementType type, int64_t axis) {
   return ordered_desc(dims, type, order);
 }
 
-// Softmax of short rows of numbers that are stored as T.
+// Softmax of short rows of elements T.
 template <class T>
 class ShortRowsStep final : public Step {
  public:
@@ -112,7 +112,7 @@ class LinesStep final : public Step {
   const size_t axis_;
 };
 
-// Below some rows there is nothing to gain.
+// The least number of rows with which the loops are faster.
 constexpr int64_t kManyRows = 64;
 
 bool has_many_short_rows(const Dims& dims, const graph::Softmax& op) {

@@ -31,7 +31,7 @@ using Floats = hn::CappedTag<float, 16>;
 using Vector = hn::Vec<Floats>;
 
 constexpr size_t kLanes = hn::MaxLanes(Floats());
-// Sums that fit into the registers beside what they are made of.
+// The register tile: the sums that fit into registers beside their operands.
 constexpr size_t kVectors = 4, kRows = HWY_TARGET <= HWY_AVX3 ? 6 : 3;
 
 template <class Number>
@@ -43,7 +43,7 @@ HWY_INLINE void store(Vector numbers, Number* to) {
   kernels::HWY_NAMESPACE::store_numbers(Floats(), numbers, to);
 }
 
-// The input, output and filter transforms of a line of elements, for large and small tiles.
+// The input, output and filter transforms in one dimension, for large and small tiles.
 HWY_INLINE void transform(const Vector (&d)[6], Vector (&t)[6]) {
   const Floats f;
   const Vector two = hn::Set(f, 2.0F), four = hn::Set(f, 4.0F), five = hn::Set(f, 5.0F);
@@ -101,8 +101,8 @@ HWY_INLINE void transform(const Vector (&g)[kTaps], Vector (&t)[4]) {
   t[3] = g[2];
 }
 
-// The second half of a transformation in two dimensions: each line to `kPatch` products that lie
-// `stride` elements apart.
+// The second half of a transform in two dimensions: transforms each line, and stores its elements
+// `stride` apart, since each belongs to a matrix of its own.
 template <size_t kPatch, size_t kFrom>
 HWY_INLINE void store_transformed(const Vector (&lines)[kPatch][kFrom], float* to, size_t stride) {
   for (size_t y = 0; y < kPatch; ++y) {
@@ -113,7 +113,7 @@ HWY_INLINE void store_transformed(const Vector (&lines)[kPatch][kFrom], float* t
   }
 }
 
-// A tile's place in the result.
+// The position of a tile in the result.
 struct Place {
   size_t y, x;
 };
@@ -121,7 +121,7 @@ Place place_of(const Geometry& g, size_t tile) {
   return {tile / g.tile_columns() * g.tile, tile % g.tile_columns() * g.tile};
 }
 
-// One vector of channels of a patch: `image` is its block, from that channel on.
+// Transforms a vector of channels of a patch. `image` is their block, from the first of them on.
 template <size_t kTile, class Number>
 HWY_INLINE void transform_one_patch(const Geometry& g, const Place& place, const Number* image,
                                     float* to, size_t stride) {
@@ -155,9 +155,9 @@ void transform_patches(const Geometry& g, const Number* image, size_t first, siz
   }
 }
 
-// Matrices for one product; rows are `columns` apart in `patches`, `width` in the others. The
-// filters of the next product are fetched meanwhile: filters may be far more than a cache holds,
-// and are needed once for all tiles.
+// The matrices of a product. Rows are `columns` apart in `patches`, `width` in the others. The
+// filters of the next product are prefetched meanwhile: all filters may be far larger than a cache,
+// and are read once for a batch of tiles.
 struct Matrices {
   const float* patches;
   const float* filters;
@@ -191,7 +191,7 @@ HWY_INLINE void multiply(const Matrices& m) {
       hn::StoreU(sums[i][j], f, m.sums + i * m.width + j * kLanes);
 }
 
-// kCount rows at most.
+// Multiplies at most kCount rows.
 template <size_t kCount, size_t kCountVectors>
 HWY_INLINE void multiply_rows(const Matrices& m, size_t rows) {
   if constexpr (kCount > 1)
@@ -199,7 +199,7 @@ HWY_INLINE void multiply_rows(const Matrices& m, size_t rows) {
   multiply<kCount, kCountVectors>(m);
 }
 
-// kCountVectors vectors of a row at most.
+// Multiplies at most kCountVectors vectors of a row.
 template <size_t kCountVectors>
 HWY_INLINE void multiply_columns(Matrices m, size_t vectors, size_t rows) {
   if constexpr (kCountVectors > 1)
@@ -224,8 +224,8 @@ void multiply_all(Matrices m, size_t rows) {
   }
 }
 
-// One vector of channels of a tile; `result` is its block, from that channel on, and `bias` has
-// those channels.
+// Makes a vector of channels of a tile. `result` is their block, from the first of them on, and
+// `bias` is that of these channels.
 template <size_t kTile, class Number>
 HWY_INLINE void finish_tile(const Geometry& g, const Finish& finish, const Place& place,
                             const float* sums, size_t stride, const float* bias, Number* result) {
@@ -313,7 +313,8 @@ void run_bf16(const Geometry& g, const Finish& finish, const Work<uint16_t>& wor
   run_work(g, finish, work);
 }
 
-// The taps of some result channels for one channel of the image, `apart` from each other.
+// Gathers the taps of a vector of result channels for one channel of the image; filters are
+// `apart`.
 HWY_INLINE void gather_taps(const float* from, size_t apart, Vector (&taps)[kTaps][kTaps]) {
   const Floats f;
   HWY_ALIGN float channels[kLanes];

@@ -1,14 +1,15 @@
 // Winograd's algorithm for convolutions with filters of 3x3 taps at stride 1, on images in blocks
-// of channels: loops in vectors. The instruction set is chosen when they are called.
+// of channels, as vector loops. The instruction set is chosen when they are called.
 //
 // The result is made in tiles of 4x4 elements, F(4x4,3x3), or of 2x2, F(2x2,3x3). A tile is made
-// from a patch of 6x6 (4x4) elements of the image. The input transform changes the patch, and the
-// filter transform, ahead of all, the filters. Then 36 (16) matrix products sum over channels, and
-// the output transform makes the tile of them. A tile takes 36 products for each pair of channels
-// instead of 144, a small one 16 instead of 36. The changed filters are 4 times as large (16/9).
+// from a patch of 6x6 (4x4) elements of the image. The input transform is applied to the patch; the
+// filter transform has been applied to the filters at load. Then 36 (16) matrix products sum over
+// channels, and the output transform makes the tile out of the sums. A tile takes 36 products for
+// each pair of channels instead of 144, a small one 16 instead of 36. The transformed filters are 4
+// times as large (16/9).
 //
-// Rounding errors grow by the transforms, to about 1e-5 of the largest elements. An element that is
-// infinite or NaN makes its whole tile NaN.
+// The transforms increase rounding errors, to about 1e-5 of the largest elements. An element that
+// is infinite or NaN makes its whole tile NaN.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +18,8 @@
 namespace millrace::device::cpu::kernels::winograd {
 
 inline constexpr size_t kTaps = 3, kLargeTile = 4, kSmallTile = 2;
-// The products take this many blocks of result channels at a time, and this many large tiles, or
-// more of the small ones.
+// The number of blocks of result channels in a panel, and the largest number of large tiles in a
+// batch. A batch has twice as many small tiles.
 inline constexpr size_t kPanelBlocks = 4, kMostTiles = 30;
 
 // Images are [channels / block, height, width, block], filters [result channels, channels, 3, 3].
@@ -42,8 +43,8 @@ struct Geometry {
     const size_t times = (tiles() + most - 1) / most;
     return (tiles() + times - 1) / times;
   }
-  // Distances between the matrices made of patches, and between those of sums. At distances of a
-  // power of two they would share a few lines of the cache.
+  // Distances between the matrices of transformed patches, and between those of sums. With a power
+  // of two they would map to the same few sets of the cache.
   size_t patches_apart() const { return tiles_at_once() * channels_in() + 16; }
   size_t sums_apart() const { return tiles_at_once() * kPanelBlocks * block + 16; }
 
@@ -62,9 +63,9 @@ struct Finish {
   float least, most;  // results are kept between them
 };
 
-// Some tiles of some channels of the result. Numbers of images are float, or uint16_t with the bits
-// of BF16: these are changed, multiplied and added up in FP32 all the same, and rounded at the end.
-// `scratch` has scratch_floats().
+// Some tiles of some channels of the result. Elements of images are float, or uint16_t with the
+// bits of BF16: these are computed in FP32, too, and rounded at the end. `scratch` has
+// scratch_floats().
 template <class Number>
 struct Work {
   const Number* image;

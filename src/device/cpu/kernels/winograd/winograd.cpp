@@ -25,7 +25,7 @@ namespace {
 // The throughput of one core, measured (docs/performance/convolutions.md).
 constexpr double kMultiplicationsPerNs = 80;  // by either algorithm
 constexpr double kFloatsPerNs = 4;     // of filters that come from beyond the L2 cache of a core
-constexpr double kNsPerChange = 0.04;  // of an element, by either transform
+constexpr double kNsPerChange = 0.04;  // of an element, by the input or the output transform
 constexpr double kFasterInBf16 = 2;    // the direct algorithm, by VDPBF16PS
 // A smaller gain is not worth other rounding errors and four times the memory for weights.
 constexpr double kLeastRatio = 1.3;
@@ -51,7 +51,7 @@ double pairs_of_channels(const Geometry& g) {
   return static_cast<double>(g.channels_in()) * static_cast<double>(g.channels_out());
 }
 
-// Filters of a small tile are less to read, products with them more to compute.
+// Estimates the time. Small tiles have smaller filters to read, and take more products.
 double nanoseconds_of(const Geometry& g) {
   const auto products = static_cast<double>(g.tiles() * g.products());
   const auto channels = static_cast<double>(g.channels_in() + g.channels_out());
@@ -60,26 +60,27 @@ double nanoseconds_of(const Geometry& g) {
          (g.filter_floats() > kLargeFilters ? filters / kFloatsPerNs : 0);
 }
 
-// Geometry of one image of the batch, with the tiles that the estimate finds faster.
+// Returns the geometry of one image of the batch, with the tiles that the estimate finds faster.
 Geometry geometry_of(const Convolution& convolution) {
   const Geometry large = geometry_with(convolution, kLargeTile);
   const Geometry small = geometry_with(convolution, kSmallTile);
   return nanoseconds_of(small) < nanoseconds_of(large) ? small : large;
 }
 
-// Number of parts, at most `chunks`, that an operator is divided into. Each has its own scratch.
+// Returns the number of parts, at most `chunks`, that a step is divided into. Each has its own
+// scratch memory.
 uint32_t parts_with_scratch(const Geometry& geometry, uint32_t chunks) {
   return cpu::parts_with_scratch(chunks, geometry.scratch_floats() * sizeof(float));
 }
 
-// Into how many parts a step is divided, and how: by tiles, for each of which all filters are read,
-// or by channels of the result, for each of which all patches are made.
+// The division of a step: by tiles, so that each part reads all filters, or by panels of result
+// channels, so that each part transforms all patches.
 struct Parts {
   uint32_t count;
   bool by_panels;
 };
 
-// The same results in any case: a number is the same sum wherever it is made.
+// Either division gives the same bits, since an element is the same sum in each.
 Parts parts_of(const Geometry& g, uint32_t chunks) {
   const bool by_panels = g.panels() >= chunks && g.filter_floats() > kLargeFilters;
   const size_t most = by_panels ? g.panels() : g.tiles();
@@ -274,7 +275,7 @@ Result<bool> lower(Builder& builder, const graph::Node& node, const graph::Conv&
       const Operand y, make_result(builder, node, image_layout(convolution.y, convolution.type)));
   operands.x = x.buffer;
   operands.y = y.buffer;
-  // An activation comes behind PRelu.
+  // An activation follows PRelu, so it is not fused then.
   const auto bounds = convolution.has_slope ? std::nullopt : clamp_bounds(op.activation);
   add_step(builder, convolution, operands, bounds ? *bounds : *clamp_bounds(graph::Activation{}));
   const FusedFunctions done{.prelu = false, .activation = bounds.has_value()};

@@ -1,5 +1,5 @@
 // The maximum over a window, for a vector of channels at a time: the loops go through the elements
-// of the window and keep the largest in a register. What they keep besides decides about NaNs.
+// of the window and keep the largest in a register. They also keep what is needed to find NaNs.
 // Windows are cut off at the image's border beforehand (window_plan.h), so no element is tested.
 #include "device/cpu/kernels/pooling/max_pooling/loops.h"
 

@@ -1,7 +1,6 @@
-// Computes maximum pooling of images whose channels are contiguous, by vectors of
-// channels, for FP32 and BF16 (uint16_t). A NaN of either sign in a window makes its result NaN.
-// +0 is larger than -0 in BF16; in FP32 the result may be either. The instruction set is chosen
-// when the function is called.
+// Vector loops for maximum pooling of images whose channels are contiguous, for FP32 and BF16
+// (uint16_t). A NaN of either sign in a window makes its result NaN. +0 is larger than -0 in BF16;
+// in FP32 the result may be either. The instruction set is chosen when the function is called.
 #pragma once
 
 #include <cstddef>

@@ -23,7 +23,7 @@
 namespace millrace::device::cpu::kernels::max_pooling {
 namespace {
 
-// Consecutive images, each of neighbouring channels.
+// Images that follow each other in memory, each with contiguous channels.
 struct Images {
   size_t count, channels;
 };
@@ -74,7 +74,7 @@ class MaxPoolStep final : public Step {
   const uint32_t parts_;
 };
 
-// Windows in the padding alone have no largest element.
+// Whether every window has an element: padding alone has no maximum.
 bool sees_elements(const WindowPlan& plan) {
   return std::ranges::all_of(plan, [](const WindowAxis& axis) {
     return std::ranges::all_of(axis.positions, [](const Taps& taps) { return taps.count > 0; });
@@ -97,12 +97,12 @@ std::optional<Images> images_of(const Desc& desc) {
   return std::nullopt;
 }
 
-// oneDNN's maximum over windows. It starts with the lowest finite number, which remains where all
-// elements are -inf: that raises the flag of invalid operations, too, as a NaN does.
+// oneDNN's maximum over windows. It starts with the lowest finite number, which is left if all
+// elements are -inf. The step then raises the flag of invalid operations, as a NaN does.
 template <class Number>
-class LibraryStep final : public Step {
+class OneDnnStep final : public Step {
  public:
-  LibraryStep(std::unique_ptr<const Step> primitive, const Operand& to)
+  OneDnnStep(std::unique_ptr<const Step> primitive, const Operand& to)
       : primitive_(std::move(primitive)), to_(to.buffer), count_(elements_in_memory(to.desc)) {}
   std::span<const Argument> arguments() const noexcept override { return primitive_->arguments(); }
   std::span<const Argument> operands() const noexcept override { return primitive_->operands(); }
@@ -132,10 +132,10 @@ bool has_lower_bound(const Builder& builder, graph::ValueId x) {
   return bounds && bounds->least > std::numeric_limits<float>::lowest();
 }
 
-// Null where oneDNN has no fast primitive.
-std::unique_ptr<const Step> make_library_step(Builder& builder, const graph::Pool& op,
-                                              graph::ValueId x, const Operand& from,
-                                              const Operand& to, std::string& implementation) {
+// Returns null if oneDNN has no fast primitive.
+std::unique_ptr<const Step> make_onednn_step(Builder& builder, const graph::Pool& op,
+                                             graph::ValueId x, const Operand& from,
+                                             const Operand& to, std::string& implementation) {
   const auto primitive = find_primitive<PoolingPrimitive>(
       builder.engine(), make_attributes(), dnnl::prop_kind::forward_inference,
       dnnl::algorithm::pooling_max, from.desc, to.desc, op.strides, op.kernel,
@@ -146,8 +146,8 @@ std::unique_ptr<const Step> make_library_step(Builder& builder, const graph::Poo
                                                {{DNNL_ARG_SRC, from}, {DNNL_ARG_DST, to}});
   if (has_lower_bound(builder, x)) return step;
   if (builder.type() == ElementType::bf16)
-    return std::make_unique<LibraryStep<uint16_t>>(std::move(step), to);
-  return std::make_unique<LibraryStep<float>>(std::move(step), to);
+    return std::make_unique<OneDnnStep<uint16_t>>(std::move(step), to);
+  return std::make_unique<OneDnnStep<float>>(std::move(step), to);
 }
 
 template <class Number>
@@ -177,8 +177,8 @@ Result<std::optional<Operand>> add(Builder& builder, const graph::Pool& op, grap
                    ? make_step<uint16_t>(builder, std::move(plan), *images, from, to)
                    : make_step<float>(builder, std::move(plan), *images, from, to);
   std::string implementation = "millrace:max";
-  if (auto library = make_library_step(builder, op, x, from, to, implementation))
-    add_careful_step(builder, "Pool", std::move(implementation), std::move(library),
+  if (auto primitive = make_onednn_step(builder, op, x, from, to, implementation))
+    add_careful_step(builder, "Pool", std::move(implementation), std::move(primitive),
                      std::move(loops));
   else
     builder.add("Pool", std::move(implementation), std::move(loops));

@@ -1,4 +1,4 @@
-// Makes maximum pooling (loops.h) a step of a program.
+// Maximum pooling (loops.h) as a step of a program.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 namespace millrace::device::cpu::kernels::max_pooling {
 
 // Adds the pooling of x. The result has the dimensions `dims`; the caller assigns it to a value.
-// Returns nothing where x has too few channels for these loops, or a window is in padding alone.
+// Returns nothing if x has too few channels for these loops, or a window has padding only.
 Result<std::optional<Operand>> add(Builder& builder, const graph::Pool& op, graph::ValueId x,
                                    const Dims& dims);
 
