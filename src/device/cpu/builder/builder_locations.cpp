@@ -1,4 +1,4 @@
-// The builder's handling of where values lie: the locations of each value, and those at the caller.
+// The builder's handling of locations: those of each value, and those in tensors of the caller.
 #include <algorithm>
 
 #include "device/cpu/builder/boundary.h"

@@ -1,5 +1,5 @@
-// The builder's handling of quantised values: it keeps their integers, and kernels that compute
-// with floating point numbers get copies.
+// The builder's handling of quantised values: it keeps their integers, and dequantises copies for
+// floating point kernels.
 
 #include "device/cpu/builder/boundary.h"
 #include "device/cpu/builder/builder.h"
@@ -74,8 +74,9 @@ Result<Operand> Builder::integers(ValueId id) {
   return Operand{plain.buffer, plain_form(id)};
 }
 
-// Whether a quantised value is converted in plain form, instead of as it lies: parameters per index
-// go along one dimension of the plain form, and padding is no zeros once it is dequantised.
+// Whether a quantised value is converted in plain form, instead of in its present layout:
+// parameters per index go along one dimension of the plain form, and padding is no zeros once it is
+// dequantised.
 bool Builder::needs_plain_form(ValueId id, const Desc& desc) const {
   return quantisation(id).is_per_axis() || has_padding(desc) || !is_dense(desc);
 }
@@ -93,8 +94,7 @@ Status Builder::dequantise(ValueId id) {
   return {};
 }
 
-// Converts the floating point result of a kernel to the integers of the value. Later readers get
-// the rounded numbers.
+// Quantises the floating point result of a kernel. Later readers get the rounded values.
 Status Builder::quantise_result(ValueId id) {
   if (is_empty(id) || !values_[id].stored.empty()) return {};
   Operand from = locations(id).front();

@@ -24,8 +24,8 @@ std::vector<fallback::TensorView> operand_views(const Builder& builder, const gr
   return views;
 }
 
-// A copy in another type is not noted as a location of the value: the other kernels of the
-// partition shall not meet it.
+// A copy in another type does not become a location of the value, since the other kernels of the
+// partition expect its own type.
 Result<Operand> operand_as(Builder& builder, graph::ValueId id, const Desc& wanted) {
   if (builder.is_constant(id) && builder.is_floating(id)) return builder.packed(id, wanted);
   if (is_kept_as(builder, id, wanted)) return builder.in_layout(id, wanted);

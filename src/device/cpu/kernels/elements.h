@@ -1,4 +1,4 @@
-// Elements of values in memory, for the loops of our own.
+// The C++ types of elements in memory, for the device's own loops.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ inline Bf16 from_float<Bf16>(float value) {
   return {tensor::float_to_bf16(value)};
 }
 
-// Toward zero; what does not fit becomes the nearest value that does, NaN becomes 0.
+// Rounds toward zero and saturates. NaN becomes 0.
 template <class To, class Real>
 To to_integer(Real value) {
   if (!(value == value)) return 0;

@@ -1,4 +1,4 @@
-// The buffers of a program while it is built, and where they lie when it runs.
+// The buffers of a program while it is built, and their locations at run time.
 #pragma once
 
 #include <array>
@@ -60,7 +60,7 @@ class BufferTable {
   bool is_own(BufferId id) const;
   // Returns whether an own buffer may become the caller's or a part of another.
   bool may_move(BufferId id) const { return is_own(id) && !buffers_[id].keeps_place; }
-  // Whether anything lies inside the buffer.
+  // Whether another buffer is a part of this one.
   bool has_parts(BufferId id) const { return buffers_[id].has_parts; }
   size_t bytes(BufferId id) const { return buffers_[id].bytes; }
   bool in_same_memory(BufferId a, BufferId b) const { return root(a) == root(b); }
@@ -71,7 +71,7 @@ class BufferTable {
   }
   // Notes that a step uses the buffer.
   void touch(BufferId id, uint32_t step);
-  // Notes that a value lives in the buffer (and so in what that is part of).
+  // Notes that a value is stored in the buffer, and so in the buffer that this is a part of.
   void add_value(BufferId id, graph::ValueId value);
   // The values in the same memory: of the buffer this one is part of, and of all its parts. The
   // caller may drop those that are not needed any more.

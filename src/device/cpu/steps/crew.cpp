@@ -9,7 +9,7 @@
 
 namespace millrace::device::cpu {
 
-// They look for chunks all the time, as lanes do between the operators of a job.
+// The threads poll for chunks, as lanes do between the operators of a job.
 class Crew::Helpers {
  public:
   // With the leader, who is the first.

@@ -1,11 +1,9 @@
-// Packing: the constants of the model that a program has yet to bring into the layouts of its
-// kernels.
+// Packing: the constants of the model that are still to be brought into the layouts of kernels.
 //
-// To pack them is most of what a load has to do, and nothing reads them before the first job. So
-// the builder only notes them, and when it has ended, the loading thread and the lanes that have
-// nothing to do pack them, one after the other, all into one block of memory. Where the variable
-// MILLRACE_PACKED_WEIGHTS names a folder, the block is kept in a file there, and the next load maps
-// it (packed_file.h).
+// Packing takes most of the time of a load, and nothing reads the constants before the first job.
+// So the builder only notes them. When it has ended, the loading thread and idle lanes pack them,
+// one after the other, into one block of memory. If the variable MILLRACE_PACKED_WEIGHTS names a
+// folder, the block is kept in a file there, and the next load maps it (packed_file.h).
 //
 // An object belongs to one thread at a time.
 #pragma once
@@ -27,21 +25,21 @@
 
 namespace millrace::device::cpu {
 
-// A form for constants that is no layout of oneDNN.
+// An arrangement of a constant that is no layout of oneDNN.
 struct Arrangement {
-  std::string identity;  // the same for the same form
+  std::string identity;  // the same for the same arrangement
   size_t bytes = 0;
-  // Brings the elements of a constant, in C order, into the form. Thread-safe.
+  // Arranges the elements of a constant, which are in C order. Thread-safe.
   std::function<void(const float* from, std::byte* to)> arrange;
 };
 
 class Packing {
  public:
-  // `buffer` is to hold the elements of the constant, which lie as `from` says, in the layout `to`.
-  // If `from` is of FP32 and the constant is not, its elements are taken as numbers. The
-  // constant stays where it is until run() has returned.
+  // Notes that `buffer` is to hold the constant in the layout `to`. Its elements are in the layout
+  // `from`. If `from` is FP32 and the constant is not, they are converted or dequantised. The
+  // constant must stay where it is until run() has returned.
   void add(const graph::Value& constant, const Desc& from, const Desc& to, BufferId buffer);
-  // The same for elements that are taken as numbers, and brought into a form of their own.
+  // The same for an arrangement, which is made from FP32 elements.
   void add(const graph::Value& constant, Arrangement to, BufferId buffer);
 
   // Packs all that was added into memory of `constants`, or finds it in a file, which stays mapped

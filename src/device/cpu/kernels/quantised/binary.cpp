@@ -1,5 +1,5 @@
-// Binary on integers: pieces that stay in the first cache become numbers, are combined, and become
-// integers again. One operand may be a constant of FLOAT32.
+// Binary on integers, in pieces that stay in the L1 cache: each is dequantised, combined in FP32,
+// and quantised. One operand may be a FLOAT32 constant.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -24,15 +24,15 @@ using graph::BinaryKind;
 using graph::ValueId;
 using tensor::ElementRule;
 
-// a is [outer, rows, columns], and b has one index for all of a dimension that it does not have.
+// a is [outer, rows, columns]; b is broadcast over the dimensions that it does not have.
 struct Extents {
   size_t outer = 1, rows = 1, columns = 1;
   bool b_has_outer = true, b_has_rows = true, b_has_columns = true;
 };
 
-// The buffer of elements, and their conversion to the numbers that are combined.
+// The buffer of elements, and their conversion to FP32.
 struct Elements {
-  std::optional<ByteConversion> conversion;  // none: they are the numbers
+  std::optional<ByteConversion> conversion;  // absent: the elements are FP32
   ElementRule rule;
   BufferId buffer;
 };
@@ -102,8 +102,8 @@ size_t product(Dims::const_iterator first, Dims::const_iterator last) {
   return static_cast<size_t>(std::accumulate(first, last, int64_t{1}, std::multiplies<>()));
 }
 
-// How b goes over a, which has the shape of the result, both with the same layout; nothing where
-// that is not in rows.
+// Returns how b is broadcast to a, which has the shape of the result and the same layout. Returns
+// nothing if that is not by rows.
 struct Spread {
   bool channels_last;
   Extents extents;
@@ -119,20 +119,20 @@ std::optional<Spread> spread_of(const Dims& a, const Dims& b) {
     return Spread{false, {1, 1, product(a.begin(), a.end()), false, false, false}};
   const size_t rank = a.size();
   const bool one_outer = b[0] == 1 && a[0] != 1;
-  // One number for each channel of an image, or of each image.
+  // b has an element for each channel of an image, or of each image.
   if (rank >= 3 && b[1] == a[1] && all_ones(b.begin() + 2, b.end()) && (one_outer || b[0] == a[0]))
     return Spread{true,
                   {static_cast<size_t>(a[0]), product(a.begin() + 2, a.end()),
                    static_cast<size_t>(a[1]), !one_outer, false}};
-  // A row for all rows.
+  // b has one row for all rows.
   if (b[rank - 1] == a[rank - 1] && all_ones(b.begin(), b.end() - 1))
     return Spread{
         false, {1, product(a.begin(), a.end() - 1), static_cast<size_t>(a[rank - 1]), true, false}};
   return std::nullopt;
 }
 
-// Scales of the operands and of the result while they are combined: fewer numbers are rounded if
-// the scales are merged into one factor.
+// The scales of the operands and of the result while they are combined: there are fewer roundings
+// if the scales are merged into one factor.
 struct Scales {
   double a, b, to;
 };
@@ -167,7 +167,7 @@ bool is_float_constant(const Builder& builder, ValueId id) {
          builder.value(id).type == tensor::DataType::kFloat32;
 }
 
-// The scale of a quantised value; numbers count themselves.
+// Returns the scale of a quantised value, and 1 for floating point elements.
 std::optional<float> scale_of(const Builder& builder, ValueId id) {
   if (is_float_constant(builder, id)) return 1;
   const auto rule = rule_of(builder, id);
@@ -180,8 +180,8 @@ Elements elements_of(const Builder& builder, ValueId id, double scale, BufferId 
   return {conversion_of(builder.value(id).type), rule, buffer};
 }
 
-// The operand that goes over the other one: a vector, or one of each image, which lies the same way
-// in every layout.
+// Returns the operand that is broadcast: a vector, or one for each image, which is the same in
+// every layout.
 Result<BufferId> smaller_operand(Builder& builder, ValueId id, double scale) {
   if (!is_float_constant(builder, id)) {
     MILLRACE_ASSIGN_OR_RETURN(const Operand plain,

@@ -1,5 +1,5 @@
-// Loops over bytes and numbers in the first cache that the compiler does not vectorise well. The
-// instruction set is chosen when a loop is called.
+// Vector loops over bytes and floating point elements that the compiler does not vectorise well.
+// The instruction set is chosen when a loop is called.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace millrace::device::cpu::kernels::quantised {
 void add_rows(const std::byte* x, size_t rows, size_t stride, size_t columns, bool is_signed,
               int32_t* sums) noexcept;
 
-// a[i] = a[i] op b[i]
+// Computes a[i] = a[i] op b[i].
 void combine(graph::BinaryKind kind, float* a, const float* b, size_t count) noexcept;
 
 }  // namespace millrace::device::cpu::kernels::quantised

@@ -6,7 +6,7 @@
 namespace millrace::device::cpu::kernels::quantised {
 namespace {
 
-// The operators without a kernel on integers.
+// Other operators have no kernel on integers.
 template <class Op>
 Result<bool> lower(Builder&, const Node&, const Op&) {
   return false;

@@ -54,7 +54,8 @@ class Lowering {
            std::all_of(dims.begin(), dims.end() - 1, [](int64_t dim) { return dim == 1; });
   }
 
-  // Scales of the sums of products, times alpha. `scales` are those of b: one, or one per column.
+  // Returns the scales of the sums of products, times alpha. `scales` are those of b: one, or one
+  // per column.
   std::vector<float> sum_scales(std::vector<float> scales) const {
     for (float& scale : scales) scale *= a_rule_.scale * op_.alpha;
     return scales;
@@ -75,7 +76,7 @@ class Lowering {
     return attributes;
   }
 
-  // The bias as sums of products, one entry per column.
+  // Returns the bias in the scale of the sums of products, one entry per column.
   std::vector<float> bias_in_sums(const std::vector<float>& sum_scales) const {
     if (bias_ == kNoValue) return std::vector<float>(static_cast<size_t>(columns_), 0);
     std::vector<float> bias = builder_.constant_floats(bias_);
@@ -83,9 +84,9 @@ class Lowering {
     return bias;
   }
 
-  // The inner product takes no zero point: what that adds to each column is known. Where the sums
-  // are larger than kLargestExactSum, they and this are rounded: what is left of them is wrong by a
-  // 2^-23rd of the largest sum at most, a few products out of thousands.
+  // The inner product takes no zero point, so the bias subtracts the part that it adds to each
+  // column. If sums are larger than kLargestExactSum, both are rounded, and the difference is wrong
+  // by at most 2^-23 of the largest sum.
   void take_zero_point(const Weights& weights, std::vector<float>& bias) const {
     if (a_rule_.zero_point == 0) return;
     const size_t columns = bias.size(), rows = weights.elements.size() / columns;
@@ -97,7 +98,7 @@ class Lowering {
     }
   }
 
-  // a [..., K] times a constant [K, N].
+  // Adds the product of a [..., K] and a constant [K, N].
   Result<bool> add_layer() {
     const auto weights = weights_of(builder_, b_, op_.transpose_b ? 0 : 1);
     if (!weights) return false;
@@ -135,7 +136,7 @@ class Lowering {
     return true;
   }
 
-  // The dimensions of an operand, with the rank of the product, and how it lies in plain memory.
+  // The dimensions of an operand, with the rank of the product, and its plain layout.
   Desc factor(ValueId id, ElementType type, bool transpose, bool is_row, size_t rank) const {
     Dims dims = builder_.dims(id);
     if (builder_.value(id).shape.size() == 1) dims = is_row ? Dims{1, dims[0]} : Dims{dims[0], 1};
@@ -145,7 +146,7 @@ class Lowering {
     return permuted(plain_desc(with_rank(dims, rank), type), permutation);
   }
 
-  // oneDNN wants INT8 on the right: bytes less 128 are the same numbers.
+  // oneDNN needs INT8 on the right: UINT8 less 128, with a zero point less 128.
   Result<Operand> signed_right() {
     MILLRACE_ASSIGN_OR_RETURN(const Operand b,
                               builder_.stored_in(b_, builder_.plain_stored_form(b_)));

@@ -1,5 +1,5 @@
-// Operators that move elements and compute nothing: they move the integers where the result has the
-// form of the operand.
+// Operators that move elements and compute nothing: they move the integers if the result has the
+// quantisation of the operand.
 #include <vector>
 
 #include "device/cpu/kernels/movement/concat.h"
@@ -18,7 +18,7 @@ bool keeps_form(const Builder& builder, const Node& node) {
   return same_form(builder, node.input(0), node.outputs[0]);
 }
 
-// By the kernel for integers, over plain memory.
+// Lowers the node by the kernel for integers, on plain tensors.
 template <class Op>
 Result<bool> lower_plain(Builder& builder, const Node& node, const Op& op) {
   builder.see_integers();
@@ -75,7 +75,7 @@ Result<bool> lower(Builder& builder, const Node& node, const graph::Expand& op) 
   return lower_plain(builder, node, op);
 }
 
-// Operands of other forms are requantised on their way.
+// Operands with another quantisation are requantised on the way.
 Result<bool> lower(Builder& builder, const Node& node, const graph::Concat& op) {
   const ValueId y = node.outputs[0];
   if (!rule_of(builder, y)) return false;

@@ -1,4 +1,4 @@
-// The requirements of kernels on integers for the quantisation of their operands.
+// The quantisation that kernels on integers require of their operands.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,15 @@
 
 namespace millrace::device::cpu::kernels::quantised {
 
-// The scale and the zero point of a value of bytes that has one of each for all its elements;
-// nothing for other values.
+// Returns the scale and the zero point of a value of bytes that has one of each for all its
+// elements. Returns nothing for other values.
 std::optional<tensor::ElementRule> rule_of(const Builder& builder, graph::ValueId id);
 
-// Whether both have a rule_of(), and the same bytes stand for the same numbers.
+// Whether both have a rule_of(), and it is the same for the same type of bytes.
 bool same_form(const Builder& builder, graph::ValueId a, graph::ValueId b);
 
-// The integers of a value in a dense layout without padding: where they are, or plain.
+// Returns the integers of a value in a dense layout without padding: in their present layout, or
+// plain.
 Result<Operand> dense(Builder& builder, graph::ValueId id);
 
 // A constant of bytes without zero points.
@@ -29,17 +30,16 @@ struct Weights {
   float scale(size_t index) const { return scales[scales.size() > 1 ? index : 0]; }
 };
 
-// The weights that a constant is; nothing where its scales go along another dimension than `axis`,
-// or an element less its zero point is no INT8.
+// Returns the weights of a constant. Returns nothing if its scales go along another dimension than
+// `axis`, or if an element less its zero point does not fit INT8.
 std::optional<Weights> weights_of(const Builder& builder, graph::ValueId id, uint32_t axis);
 
-// The largest magnitude of a sum of products of UINT8 elements with one of the rows of weights,
-// each `row` elements that follow each other. It is also that of what a zero point adds to such a
-// sum.
+// Returns the largest magnitude of a sum of products of UINT8 elements with a row of weights, which
+// has `row` contiguous elements. It also bounds the part of a sum that a zero point adds.
 int64_t largest_sum(std::span<const int8_t> weights, size_t row);
 
-// oneDNN takes sums through FP32, in which a sum beyond this is rounded. Those that are exact
-// also are so less what a zero point has added to them.
+// oneDNN converts sums to FP32, which rounds sums that are larger than this. Exact sums stay exact
+// when the part of the zero point is subtracted.
 inline constexpr int64_t kLargestExactSum = int64_t{1} << 24;
 
 }  // namespace millrace::device::cpu::kernels::quantised

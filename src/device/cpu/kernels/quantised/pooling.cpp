@@ -1,5 +1,5 @@
-// Pool and GlobalPool on integers: oneDNN finds the maxima, where the result has the form of
-// the operand; a loop of our own makes the means, in any form.
+// Pool and GlobalPool on integers: oneDNN computes maxima if the result has the quantisation of the
+// operand; the device's own loop computes means with any quantisation.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -40,7 +40,7 @@ Result<bool> add_library_maxima(Builder& builder, const Node& node, const graph:
   return true;
 }
 
-// The rounding of a mean to bytes: the elements are in steps of `from`, the mean in steps of `to`.
+// The rounding of a mean to bytes. Elements are in the scale `from`, the mean in the scale `to`.
 struct MeanRules {
   bool is_signed;  // the bytes that are added up
   ElementRule from, to;
@@ -52,7 +52,7 @@ struct MeanRules {
   }
 };
 
-// The means of each channel over windows of images, channels last.
+// Computes the mean of each channel over windows of images with channels innermost.
 class MeanStep final : public Step {
  public:
   struct Buffers {
@@ -109,7 +109,7 @@ class MeanStep final : public Step {
     add_up(image, window, sums);
     const auto& [z, y, x] = window;
     const int64_t zeros = z.count * y.count * x.count * rules_.from.zero_point;
-    // No element counts in a window that lies in the padding.
+    // A window in the padding has no element that counts.
     const float factor = rules_.factor(std::max<int64_t>(z.counted * y.counted * x.counted, 1));
     for (size_t i = 0; i < channels_; ++i)
       means[i] = static_cast<float>(sums[i] - static_cast<int32_t>(zeros)) * factor;
@@ -127,7 +127,7 @@ Result<bool> add_means(Builder& builder, const char* operation, ValueId x, Value
                        const graph::Pool& op) {
   const auto from_rule = rule_of(builder, x), to_rule = rule_of(builder, y);
   const Dims dims = builder.dims(x);
-  // This many bytes, less their zero points, add up to less than 2^31.
+  // The sum of this many bytes less their zero points is below 2^31.
   constexpr double kMostTaps = 1 << 22;
   const double taps = std::accumulate(op.kernel.begin(), op.kernel.end(), 1.0, std::multiplies<>());
   if (!from_rule || !to_rule || dims.size() < 3 || taps > kMostTaps) return false;
@@ -148,7 +148,7 @@ Result<bool> add_means(Builder& builder, const char* operation, ValueId x, Value
   return true;
 }
 
-// The window that a GlobalPool is.
+// Returns the window of a GlobalPool.
 graph::Pool whole_image(PoolKind kind, const Dims& dims) {
   const Dims kernel(dims.begin() + 2, dims.end()), zeros(kernel.size(), 0), ones(kernel.size(), 1);
   return {kind, kernel, ones, ones, zeros, zeros, zeros, false};

@@ -84,7 +84,7 @@ void append_storing(dnnl::post_ops& post_ops, const ResultRule& result, float st
   const float least = result.type == ElementType::s8 ? -128 : 0;
   const float zero_point = static_cast<float>(result.rule.zero_point);
   append_eltwise(post_ops, {dnnl::algorithm::eltwise_round, 0, 0});
-  // A function of its own to change the step takes longer than a factor of this one.
+  // A separate function for the change of scale takes longer than a factor of this one.
   append_eltwise(post_ops,
                  {dnnl::algorithm::eltwise_clip, least - zero_point, least + 255 - zero_point},
                  result.rule.scale / step);

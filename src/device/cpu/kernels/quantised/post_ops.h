@@ -1,5 +1,5 @@
-// How oneDNN's primitives on integers make their results: the sums are scaled, the activation
-// is applied, the zero point is added, and the whole is rounded.
+// The epilogue of oneDNN's primitives on integers: sums are scaled, the activation is applied, the
+// zero point is added, and the result is rounded.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace millrace::device::cpu::kernels::quantised {
 
-// The form in which a primitive stores: bytes by a rule, or FP32 with a rule that changes nothing.
+// The type that a primitive stores: bytes by a rule, or FP32 with a rule that changes nothing.
 struct ResultRule {
   ElementType type = ElementType::f32;
   tensor::ElementRule rule;
@@ -31,8 +31,8 @@ constexpr bool sums_fit(int64_t count) {
   return count <= INT32_MAX / kLargestProduct;
 }
 
-// Whether FP32 holds the factors from sums that count `sum_scales` to steps of the result, and the
-// bias in sums: models may state scales whose products and quotients vanish or are infinite.
+// Whether FP32 can represent the factors from sums in `sum_scales` to the scale of the result, and
+// the bias: models may state scales whose products and quotients underflow or overflow.
 bool can_scale(const std::vector<float>& sum_scales, float step, const std::vector<float>& bias);
 
 // Allocates memory for the result that result_of() describes.
@@ -42,27 +42,27 @@ Operand new_result(Builder& builder, graph::ValueId id, const Desc& desc);
 void add_constants(Builder& builder, const IntegerAttributes& attributes,
                    std::vector<Argument>& arguments);
 
-// Whether the primitives can apply the function to what they store.
+// Whether the primitives can apply the function to their results.
 bool can_append(const graph::Activation& function);
 
-// The step in which the function wants its operand: that of the result, where multiples go through
-// it unchanged, else 1.
+// Returns the scale in which the function takes its operand: that of the result if f(s * x) = s *
+// f(x), otherwise 1.
 float step_before(const graph::Activation& function, const ResultRule& result);
 
-// Appends the function, from operands in step_before() to results in steps of the result.
+// Appends the function, with operands in step_before() and results in the scale of the result.
 // Requirement: can_append(function).
 void append_activation(dnnl::post_ops& post_ops, const graph::Activation& function,
                        const ResultRule& result);
 
-// Appends the rounding of what is then added to the zero point: with it in one number, less of a
-// fraction is left, and a tie goes to an even sum. Nothing where there is no zero point.
+// Appends rounding before the zero point is added, since ties would otherwise go to an even sum
+// with the zero point, and fractions would lose bits. Appends nothing without a zero point.
 void append_rounding(dnnl::post_ops& post_ops, const ResultRule& result);
 
-// Appends what storing the result and reading it again does to it: operands are in its steps, and
-// are rounded and saturated; results are in steps of `step`.
+// Appends the quantisation and dequantisation of a result that is not stored: operands are in its
+// scale, and are rounded and saturated; results are in the scale `step`.
 void append_storing(dnnl::post_ops& post_ops, const ResultRule& result, float step);
 
-// Whether there is such a primitive, and it is none that exists for completeness only.
+// Whether there is such a primitive, and it is not one that exists for completeness only.
 template <class PrimitiveDesc>
 bool is_fast(const PrimitiveDesc& primitive) {
   return primitive.get(true) != nullptr && !is_reference(primitive.impl_info_str());

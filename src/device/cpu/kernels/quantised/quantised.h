@@ -1,9 +1,9 @@
 // Kernels that compute with the integers of quantised values.
 //
-// Each is a second lowering of an operator of the graph, for the cases in which the integers give
-// the numbers that the operator defines, up to one step of the result where the order of roundings
-// differs. Where none takes a node, the builder dequantises what the kernels beside this folder
-// read, and quantises what they make.
+// Each is a second lowering of an operator of the graph, for the cases in which integers give the
+// results that the operator defines, up to one unit if the order of roundings differs. If none
+// takes a node, the floating point kernels do, and the builder dequantises their operands and
+// quantises their results.
 #pragma once
 
 #include "base/status.h"
@@ -12,11 +12,11 @@
 
 namespace millrace::device::cpu::kernels::quantised {
 
-// Lowers the node; false, with nothing added, where there is no kernel for it or the processor has
-// no exact sums of products of bytes.
+// Lowers the node. Returns false, with nothing added, if there is no kernel for it or the processor
+// does not add up products of bytes exactly.
 Result<bool> lower(Builder& builder, const Node& node);
 
-// One overload per operator, under the same terms.
+// One overload per operator, with the same contract.
 Result<bool> lower(Builder& builder, const Node& node, const graph::Conv& op);
 Result<bool> lower(Builder& builder, const Node& node, const graph::Pool& op);
 Result<bool> lower(Builder& builder, const Node& node, const graph::GlobalPool& op);

@@ -1,4 +1,4 @@
-// Reduce on integers: sums, means and bounds of rows of bytes, in any form.
+// Reduce on integers: sums, means, maxima and minima of rows of bytes, with any quantisation.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -21,7 +21,7 @@ struct Rows {
 template <class From, class To>
 class ReduceStep final : public Step {
  public:
-  // A row gives a number of steps of x, less `zeros`, and `factor` takes those to steps of y.
+  // A row gives a sum in the scale of x, less `zeros`; `factor` converts it to the scale of y.
   ReduceStep(ReduceKind kind, const Rows& rows, int64_t zeros, float factor, int32_t zero_point,
              BufferId from, BufferId to)
       : kind_(kind),
@@ -57,7 +57,7 @@ class ReduceStep final : public Step {
   const BufferId from_, to_;
 };
 
-// Calls `body` with an integer of the type of the value.
+// Calls `body` with a 0 of the type of the value.
 template <class Body>
 void with_byte(const Builder& builder, ValueId id, Body body) {
   if (builder.stored_type(id) == ElementType::s8)
@@ -66,7 +66,7 @@ void with_byte(const Builder& builder, ValueId id, Body body) {
     body(uint8_t{});
 }
 
-// The dimensions that stay, outermost first, and then those that go.
+// Returns the dimensions that are kept, outermost first, followed by those that are reduced.
 std::vector<uint32_t> order_of(const graph::Reduce& op, size_t rank) {
   std::vector<uint32_t> order;
   for (const bool goes : {false, true})
@@ -83,7 +83,7 @@ Result<bool> lower(Builder& builder, const Node& node, const graph::Reduce& op) 
   if (!from_rule || !to_rule || op.kind == ReduceKind::kProd || builder.is_empty(x)) return false;
   const size_t count = builder.value(y).elements();
   const Rows rows{count, builder.value(x).elements() / count};
-  // This many bytes, less their zero points, add up to less than 2^31.
+  // The sum of this many bytes less their zero points is below 2^31.
   constexpr size_t kLongest = size_t{1} << 22;
   const bool adds_up = op.kind == ReduceKind::kSum || op.kind == ReduceKind::kMean;
   const auto divisor = static_cast<double>(op.kind == ReduceKind::kMean ? rows.length : 1);

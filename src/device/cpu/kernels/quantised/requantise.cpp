@@ -62,7 +62,8 @@ Result<bool> pack_pixels(Builder& builder, ValueId x, ValueId y) {
   return true;
 }
 
-// Handles callers that give exactly these bytes, or those of the vendor's form.
+// Lowers the Requantise of an input whose callers give exactly these bytes, or those of the
+// vendor's form.
 Result<bool> take_bytes(Builder& builder, ValueId x, ValueId y) {
   const auto index = builder.input_of(x);
   if (!index) return false;
@@ -76,7 +77,8 @@ Result<bool> take_bytes(Builder& builder, ValueId x, ValueId y) {
   return desc.has_value();
 }
 
-// Handles callers that take exactly these bytes, or those of the vendor's form.
+// Lowers the Requantise of an output whose callers take exactly these bytes, or those of the
+// vendor's form.
 bool give_bytes(Builder& builder, ValueId x, ValueId y) {
   if (!builder.is_output(y) || !builder.readers(y).empty()) return false;
   const auto is_y = [y](const graph::Boundary& output) { return output.value == y; };

@@ -1,5 +1,5 @@
-// Softmax on integers. What a row gives does not change when all its numbers do by the same, so the
-// powers of e are those of the distances to the largest element of the row: a table of 256.
+// Softmax on integers. Adding a constant to a row does not change its softmax, so the exponentials
+// are those of the distances to the largest element of the row: a table of 256.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -67,8 +67,7 @@ Result<Operand> stored_as(Builder& builder, ValueId x, ValueId y) {
   return to;
 }
 
-// In FLOAT64, so that only numbers beside the middle between two steps may be rounded to the other
-// one of them.
+// Computes in FLOAT64, so that only numbers next to a tie may be rounded the other way.
 Result<bool> lower(Builder& builder, const Node& node, const graph::Unary& op) {
   const ValueId x = node.input(0), y = node.outputs[0];
   if (!rule_of(builder, x) || !rule_of(builder, y)) return false;
