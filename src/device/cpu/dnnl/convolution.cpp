@@ -1,3 +1,8 @@
+// The search through oneDNN's list of implementations for the best rank that is sound. An
+// implementation by brgemm is not if a window reads padding only; one of bytes in groups may be
+// listed although it cannot be made; and in place of a defective one for bytes only those that add
+// up exactly are taken. The list can only be walked forwards, so a description that has gone past
+// the choice is made again.
 #include "device/cpu/dnnl/convolution.h"
 
 #include <algorithm>
@@ -66,7 +71,7 @@ bool is_of_bytes(const ConvolutionOperation& operation) {
   return operation.weights.data_type() == ElementType::s8;
 }
 
-// oneDNN keeps the primitive, so to make it again takes no time.
+// oneDNN caches the primitive, so making it again takes no time.
 bool can_be_made(const PrimitiveDesc& description) {
   try {
     const dnnl::convolution_forward made(description);
@@ -106,16 +111,16 @@ class Choice {
         may_be_impossible_(is_of_bytes_ && has_groups(operation)) {}
 
   struct Found {
-    size_t number;    // how often a description goes on until it has the implementation
+    size_t number;    // how often next_impl() is called until a description has the implementation
     bool is_current;  // whether the description that was searched has it now
   };
 
-  // Searches the implementations of the description, which goes on.
+  // Searches the implementations of the description, and advances it.
   std::optional<Found> find_in(PrimitiveDesc& description) const {
     std::optional<size_t> chosen;
     int least = std::numeric_limits<int>::max();
     if (description.get(/*allow_empty=*/true) == nullptr) return std::nullopt;
-    bool is_replacement = false;  // of one that is defective
+    bool is_replacement = false;  // true after a defective one
     for (size_t number = 0;; ++number) {
       const auto rank = rank_(description.impl_info_str());
       if (rank && (*rank < least || !chosen)) {
@@ -168,7 +173,7 @@ PrimitiveDesc find_convolution(const dnnl::engine& engine, const dnnl::primitive
         operation.y, operation.strides, gaps_of(operation.dilations), operation.pads_begin,
         operation.pads_end);
   };
-  // A description that went on is made again: in 3.x all copies of it go on together.
+  // A description that was advanced is made again: in 3.x all copies of it advance together.
   const Choice choice(operation, rank);
   std::optional<Choice::Found> found;
   const PrimitiveDesc searched = find([&](PrimitiveDesc description) {

@@ -1,3 +1,5 @@
+// Layouts are made and compared by their order of dimensions, their blocks and their padded extents
+// (Layout), which do not depend on the version of oneDNN.
 #include "device/cpu/dnnl/desc.h"
 
 #include <oneapi/dnnl/dnnl_debug.h>

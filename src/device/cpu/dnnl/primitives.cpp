@@ -1,3 +1,6 @@
+// Each function describes an operation in a form that all versions of oneDNN compute correctly:
+// tensors begin at their first element, and strides without a meaning are replaced by those of a
+// usual layout.
 #include "device/cpu/dnnl/primitives.h"
 
 #include <algorithm>
@@ -37,8 +40,8 @@ Desc without_needless_strides(const Desc& desc) {
   return strides_of(desc) && have_same_strides(from_first_element(desc), plain) ? plain : desc;
 }
 
-// Whether oneDNN 2.6 gives each element the slope of its channel. Where dimensions behind the
-// channels lie on both sides of them, it does not.
+// Whether oneDNN 2.6 gives each element the slope of its channel. It does not if the channels lie
+// between the spatial dimensions in memory.
 bool finds_slopes(const Desc& layout, const Desc& slope) {
   const Dims dims = layout.dims();
   if (slope.dims() == dims) return true;
@@ -53,8 +56,8 @@ bool finds_slopes(const Desc& layout, const Desc& slope) {
                            blocked_desc(dims, type, static_cast<int>(known->blocks()[0].size)));
 }
 
-// Whether a dense tensor in some order of its dimensions has these strides: those of dimensions of
-// size 1 are 1 or lead behind another dimension.
+// Whether a dense tensor in some order of its dimensions has these strides: the stride of a
+// dimension of size 1 is 1, or the extent of another dimension.
 bool are_dense_strides(const Dims& dims, const Dims& strides) {
   const auto is_end = [&](int64_t stride) {
     for (size_t i = 0; i < dims.size(); ++i)
@@ -66,7 +69,7 @@ bool are_dense_strides(const Dims& dims, const Dims& strides) {
   return true;
 }
 
-// Returns the first of several usual layouts that describes the same memory, or `desc`.
+// Returns the first of several usual layouts that describe the same memory, or `desc`.
 Desc usual_layout(const Desc& desc) {
   const Dims dims = desc.dims();
   const ElementType type = desc.data_type();

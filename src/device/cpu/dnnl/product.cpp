@@ -1,3 +1,6 @@
+// The operation of a matrix product in one of the forms that oneDNN 3.x computes correctly
+// (defects.h): one matrix times one matrix, or a batch of matrices at equal distances. With 2.6 it
+// is unchanged.
 #include "device/cpu/dnnl/product.h"
 
 #include <algorithm>
@@ -60,8 +63,8 @@ Desc batch(const Matrices& matrices, ElementType type) {
           {distance, matrices.row_stride, matrices.column_stride}};
 }
 
-// Returns a plain descriptor, or one with the two last dimensions swapped, of a factor that lies
-// so.
+// Returns a plain descriptor, or one with the last two dimensions swapped, if the factor has that
+// layout.
 std::optional<Desc> plain_factor(const Desc& factor) {
   const Dims dims = factor.dims();
   std::vector<uint32_t> order(dims.size());
@@ -74,7 +77,7 @@ std::optional<Desc> plain_factor(const Desc& factor) {
   return std::nullopt;
 }
 
-// Some leading dimensions of a factor are broadcast, others are not.
+// Returns the operation if some leading dimensions of a factor are broadcast and others are not.
 std::optional<ProductOperation> broadcast_in_part(const ProductOperation& operation) {
   const auto a = plain_factor(operation.a), b = plain_factor(operation.b);
   if (!a || !b) return std::nullopt;

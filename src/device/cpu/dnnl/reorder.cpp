@@ -1,3 +1,6 @@
+// LayoutCopy holds, for each dimension and each index along it, the distance from the first element
+// in both layouts. The position of an element is the sum of the distances of its indices, whatever
+// the blocks are. Indices in the padding of the target get zeros.
 #include "device/cpu/dnnl/reorder.h"
 
 #include <algorithm>
@@ -28,7 +31,7 @@ std::vector<int64_t> distances(const Layout& layout, size_t dim, int64_t count) 
   return result;
 }
 
-// Elements that oneDNN adds behind those of the tensor, such as sums of weights, are no padding.
+// Whether the memory holds elements and padding only: oneDNN may add sums of weights after them.
 bool has_elements_only(const Desc& desc, const Layout& layout) {
   if (layout.block_count == 0) return true;
   Layout::Extents blocks{};
