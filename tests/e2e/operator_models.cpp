@@ -210,7 +210,7 @@ const std::vector<OperatorCase>& operator_cases() {
   static const std::vector<OperatorCase> kCases = {
       {"Abs", unary},
       {"Add", binary},
-      {"And", binary},
+      {"And", binary, {}, TensorProto::BOOL},
       {"AveragePool", pool},
       {"BatchNormalization", batch_normalization},
       {"Cast", cast},
@@ -257,7 +257,7 @@ const std::vector<OperatorCase>& operator_cases() {
       {"Neg", unary},
       {"NonZero", unary},
       {"Not", unary, {}, TensorProto::BOOL},
-      {"Or", binary},
+      {"Or", binary, {}, TensorProto::BOOL},
       {"PRelu", binary},
       {"Pad", pad},
       {"Pow", binary},

@@ -13,6 +13,7 @@
 #include <fstream>
 
 #include "graph/shape.h"
+#include "lowering/fallback_import.h"
 #include "lowering/operators/operator_table.h"
 #include "tensor/half.h"
 #include "tests/e2e/operator_models.h"
@@ -175,10 +176,16 @@ class OperatorTypes : public ::testing::TestWithParam<size_t> {
   Dims shape_ = kImage;
 };
 
+bool is_imported(const std::string& type, int opset) {
+  network::Node node;
+  node.type = type;
+  return lowering::find_operator("", type, opset) != nullptr || lowering::has_fallback(node, opset);
+}
+
 TEST_P(OperatorTypes, GiveTheRightResultOrACleanRefusal) {
   for (const int newest : {17, 21}) {
     const int opset = std::min(newest, test_case().last_opset);
-    if (lowering::find_operator("", test_case().op_type, opset) == nullptr) continue;
+    if (!is_imported(test_case().op_type, opset)) continue;
     const auto standard = standard_types(test_case().op_type, opset, test_case().parameter);
     EXPECT_FALSE(standard.empty());
     for (int type = TensorProto::FLOAT; type <= TensorProto::BFLOAT16; ++type)

@@ -1,7 +1,6 @@
-// Handlers of operators that have no equivalent among the operators of the graph: Constant,
-// ConstantOfShape, Shape, Size, Range, NonZero, comparisons, logic and Where. They compute the
-// result in the lowering, from constants (Shape and Size: from the static shape). On other operands
-// they are kUnsupported, and the fallback operator, if there is one, takes over.
+// Handlers of operators that are neither operators of the graph nor fallback operators: Constant,
+// ConstantOfShape, Shape, Size and Range. They compute the result in the lowering, from constants
+// (Shape and Size: from the static shape).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,32 +35,6 @@ Result<std::vector<const Value*>> constants(const NodeImport& node) {
 Result<MutableConstant> storage(NodeImport& node, DataType type, Dims shape) {
   MILLRACE_RETURN_IF_ERROR(graph::check_shape(shape));  // its elements may come from a running job
   return bounded_constant(node, type, std::move(shape), "its result");
-}
-
-// Applies `function`, a comparison or a logical operator, to the elements of both operands, which
-// have the same type and are broadcast to one shape. The result is BOOLEAN.
-template <class Function>
-Result<ValueId> compute_booleans(NodeImport& node, Function&& function) {
-  MILLRACE_ASSIGN_OR_RETURN(const auto operands, constants(node));
-  const Value& a = *operands[0];
-  const Value& b = *operands[1];
-  if (a.type != b.type) return invalid_argument("its operands differ in type");
-  MILLRACE_ASSIGN_OR_RETURN(const Dims shape, graph::broadcast(a.shape, b.shape));
-  MILLRACE_ASSIGN_OR_RETURN(MutableConstant result, storage(node, DataType::kBoolean, shape));
-  const IndexOffsets b_offsets = broadcast_offsets(b.shape, shape);
-  MILLRACE_RETURN_IF_ERROR(visit_element(a.type, [&](auto zero) -> Status {
-    using T = decltype(zero);
-    std::vector<T> left(result.as<uint8_t>().size());
-    for_each_offset(broadcast_offsets(a.shape, shape), [&](size_t position, int64_t offset) {
-      left[position] = a.constant->as<T>()[static_cast<size_t>(offset)];
-    });
-    for_each_offset(b_offsets, [&](size_t position, int64_t offset) {
-      const T right = b.constant->as<T>()[static_cast<size_t>(offset)];
-      result.as<uint8_t>()[position] = function(left[position], right);
-    });
-    return {};
-  }));
-  return node.add_computed(std::move(result.value));
 }
 
 // Returns the constant that a Constant node states by one of several attributes, which exclude each
@@ -161,84 +134,6 @@ Result<ValueId> import_range(NodeImport& node) {
       } else {
         next += delta;
       }
-    }
-    return {};
-  }));
-  return node.add_computed(std::move(result.value));
-}
-
-Result<ValueId> import_nonzero(NodeImport& node) {
-  MILLRACE_ASSIGN_OR_RETURN(const auto operands, constants(node));
-  const Value& x = *operands[0];
-  std::vector<size_t> positions;
-  MILLRACE_RETURN_IF_ERROR(visit_element(x.type, [&](auto zero) -> Status {
-    const auto elements = x.constant->as<decltype(zero)>();
-    for (size_t i = 0; i < elements.size(); ++i) {
-      if (elements[i] != zero) positions.push_back(i);
-    }
-    return {};
-  }));
-  const Dims strides = dense_strides(x.shape);
-  const Dims shape = {static_cast<int64_t>(x.shape.size()), static_cast<int64_t>(positions.size())};
-  MILLRACE_ASSIGN_OR_RETURN(MutableConstant result, storage(node, DataType::kInt64, shape));
-  auto next = result.as<int64_t>().begin();
-  for (size_t d = 0; d < x.shape.size(); ++d) {
-    for (const size_t position : positions) {
-      *next++ = static_cast<int64_t>(position) / strides[d] % x.shape[d];
-    }
-  }
-  return node.add_computed(std::move(result.value));
-}
-
-Result<ValueId> import_comparison(NodeImport& node) {
-  const std::string& type = node.type();
-  if (type == "Equal") return compute_booleans(node, [](auto a, auto b) { return a == b; });
-  if (type == "Less") return compute_booleans(node, [](auto a, auto b) { return a < b; });
-  if (type == "LessOrEqual") return compute_booleans(node, [](auto a, auto b) { return a <= b; });
-  if (type == "Greater") return compute_booleans(node, [](auto a, auto b) { return a > b; });
-  return compute_booleans(node, [](auto a, auto b) { return a >= b; });
-}
-
-Result<ValueId> import_logical(NodeImport& node) {
-  if (node.type() == "And") {
-    return compute_booleans(node, [](auto a, auto b) { return a != 0 && b != 0; });
-  }
-  return compute_booleans(node, [](auto a, auto b) { return a != 0 || b != 0; });
-}
-
-Result<ValueId> import_not(NodeImport& node) {
-  MILLRACE_ASSIGN_OR_RETURN(const auto operands, constants(node));
-  const Value& x = *operands[0];
-  if (x.type != DataType::kBoolean) return invalid_argument("its operand must be BOOLEAN");
-  MILLRACE_ASSIGN_OR_RETURN(MutableConstant result, storage(node, DataType::kBoolean, x.shape));
-  std::ranges::transform(x.constant->as<uint8_t>(), result.as<uint8_t>().begin(),
-                         [](uint8_t element) { return static_cast<uint8_t>(element == 0); });
-  return node.add_computed(std::move(result.value));
-}
-
-Result<ValueId> import_where(NodeImport& node) {
-  MILLRACE_ASSIGN_OR_RETURN(const auto operands, constants(node));
-  const Value& condition = *operands[0];
-  if (condition.type != DataType::kBoolean)
-    return invalid_argument("its condition must be BOOLEAN");
-  if (operands[1]->type != operands[2]->type) return invalid_argument("its values differ in type");
-  MILLRACE_ASSIGN_OR_RETURN(Dims shape, graph::broadcast(operands[1]->shape, operands[2]->shape));
-  MILLRACE_ASSIGN_OR_RETURN(shape, graph::broadcast(shape, condition.shape));
-  MILLRACE_ASSIGN_OR_RETURN(MutableConstant result, storage(node, operands[1]->type, shape));
-  std::vector<uint8_t> chosen;
-  for_each_offset(broadcast_offsets(condition.shape, shape), [&](size_t, int64_t offset) {
-    chosen.push_back(condition.constant->as<uint8_t>()[static_cast<size_t>(offset)]);
-  });
-  MILLRACE_RETURN_IF_ERROR(visit_element(operands[1]->type, [&](auto zero) -> Status {
-    using T = decltype(zero);
-    for (const size_t source : {1, 2}) {
-      const auto from = operands[source]->constant->as<T>();
-      for_each_offset(broadcast_offsets(operands[source]->shape, shape),
-                      [&](size_t position, int64_t offset) {
-                        if ((chosen[position] != 0) == (source == 1)) {
-                          result.as<T>()[position] = from[static_cast<size_t>(offset)];
-                        }
-                      });
     }
     return {};
   }));

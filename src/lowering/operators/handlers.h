@@ -173,10 +173,5 @@ Result<ValueId> import_constant_of_shape(NodeImport& node);
 Result<ValueId> import_shape(NodeImport& node);
 Result<ValueId> import_size(NodeImport& node);
 Result<ValueId> import_range(NodeImport& node);
-Result<ValueId> import_nonzero(NodeImport& node);
-Result<ValueId> import_comparison(NodeImport& node);
-Result<ValueId> import_logical(NodeImport& node);
-Result<ValueId> import_not(NodeImport& node);
-Result<ValueId> import_where(NodeImport& node);
 
 }  // namespace millrace::lowering
