@@ -6,6 +6,8 @@
 #include <array>
 #include <cmath>
 
+#include "fallback/element.h"
+
 namespace millrace::fallback {
 namespace {
 
@@ -68,27 +70,27 @@ const Row& row_of(ActivationKind kind) {
 float RecurrentActivation::operator()(float x) const noexcept {
   switch (kind) {
     case ActivationKind::kRelu:
-      return x < 0 ? 0 : x;
+      return reference::Relu{}(x);
     case ActivationKind::kTanh:
       return std::tanh(x);
     case ActivationKind::kSigmoid:
-      return 1 / (1 + std::exp(-x));
+      return reference::sigmoid(x);
     case ActivationKind::kAffine:
       return alpha * x + beta;
     case ActivationKind::kLeakyRelu:
-      return x < 0 ? alpha * x : x;
+      return reference::leaky_relu(x, alpha);
     case ActivationKind::kThresholdedRelu:
       return x < alpha ? 0 : x;
     case ActivationKind::kScaledTanh:
       return alpha * std::tanh(beta * x);
     case ActivationKind::kHardSigmoid:
-      return std::clamp(alpha * x + beta, 0.0f, 1.0f);
+      return reference::hard_sigmoid(x, alpha, beta);
     case ActivationKind::kElu:
-      return x < 0 ? alpha * std::expm1(x) : x;
+      return reference::elu(x, alpha);
     case ActivationKind::kSoftsign:
       return x / (1 + std::fabs(x));
     case ActivationKind::kSoftplus:
-      return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
+      return reference::softplus(x);
   }
   return x;
 }

@@ -1,20 +1,20 @@
-// Element types of fallback kernels: sets of types that operator families support, dispatch from a
-// type to C++ types, and arithmetic with the semantics of numpy.
+// Element types of fallback kernels: sets of types that operator families support, and dispatch
+// from a type to C++ types.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
-#include <limits>
 #include <type_traits>
 #include <vector>
 
 #include "base/status.h"
 #include "fallback/node_view.h"
+#include "graph/reference/functions.h"
 #include "graph/type_set.h"
 #include "tensor/visit_element.h"
 
 namespace millrace::fallback {
 
+namespace reference = graph::reference;
 using graph::TypeSet;
 using tensor::DataType;
 using tensor::visit_element;
@@ -99,35 +99,6 @@ Status visit_storage(DataType type, Visit&& visit) {
       return visit(uint64_t{});
     default:
       return internal_error("elements have no known size");
-  }
-}
-
-// Converts to an element of T. For integers the value is truncated and saturated, and NaN gives 0.
-template <class T>
-T nearest(double value) {
-  if constexpr (std::is_floating_point_v<T>) {
-    return static_cast<T>(value);
-  } else {
-    // As a double, the largest 64-bit integer becomes the next power of two, which is outside of T:
-    // so >= below.
-    constexpr auto kLow = static_cast<double>(std::numeric_limits<T>::min());
-    constexpr auto kHigh = static_cast<double>(std::numeric_limits<T>::max());
-    if (std::isnan(value)) return 0;
-    if (value <= kLow) return std::numeric_limits<T>::min();
-    return value >= kHigh ? std::numeric_limits<T>::max() : static_cast<T>(value);
-  }
-}
-
-// Integer arithmetic that wraps around, as in numpy; signed overflow is undefined in C++.
-template <class T, class Operation>
-T wrapping(T a, T b, Operation&& operation) {
-  if constexpr (std::is_integral_v<T>) {
-    // At least 32 bits, since narrower unsigned types would be promoted to int, whose products may
-    // overflow.
-    using Wide = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
-    return static_cast<T>(operation(static_cast<Wide>(a), static_cast<Wide>(b)));
-  } else {
-    return operation(a, b);
   }
 }
 

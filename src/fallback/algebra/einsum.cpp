@@ -204,14 +204,7 @@ std::vector<Loop> loops_of(const Call& call, const Contraction& contraction) {
 }
 
 // Floating-point sums are computed in double; integers wrap around.
-template <class T>
-using Sum = std::conditional_t<std::is_floating_point_v<T>, double, T>;
-
-template <class T>
-Sum<T> add_product(Sum<T> sum, Sum<T> a, Sum<T> b) {
-  return wrapping(sum, wrapping(a, b, [](auto x, auto y) { return x * y; }),
-                  [](auto x, auto y) { return x + y; });
-}
+using reference::Sum;
 
 // Runs the innermost loop: sums[...] += product of the operands.
 template <class T>
@@ -223,16 +216,15 @@ void walk_row(const Loop& loop, std::span<const T* const> operands, std::span<co
     const T *a = operands[0] + at[0], *b = operands[1] + at[1];
     const size_t of_a = loop.strides[0], of_b = loop.strides[1], of_sum = loop.strides[2];
     for (size_t i = 0; i < loop.size; ++i)
-      to[i * of_sum] = add_product<T>(to[i * of_sum], a[i * of_a], b[i * of_b]);
+      to[i * of_sum] = reference::add_product<T>(to[i * of_sum], a[i * of_a], b[i * of_b]);
     return;
   }
   for (size_t i = 0; i < loop.size; ++i) {
     Sum<T> product = 1;
     for (size_t k = 0; k < last; ++k)
-      product = wrapping(product, static_cast<Sum<T>>(operands[k][at[k] + i * loop.strides[k]]),
-                         [](auto x, auto y) { return x * y; });
-    to[i * loop.strides[last]] =
-        wrapping(to[i * loop.strides[last]], product, [](auto x, auto y) { return x + y; });
+      product = reference::Mul{}(product, Sum<T>{operands[k][at[k] + i * loop.strides[k]]});
+    Sum<T>& sum = to[i * loop.strides[last]];
+    sum = reference::Add{}(sum, product);
   }
 }
 

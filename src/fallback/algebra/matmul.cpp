@@ -7,21 +7,13 @@
 #include "fallback/element.h"
 #include "fallback/families.h"
 #include "fallback/matrix_product.h"
+#include "graph/reference/matrix_product.h"
 
 namespace millrace::fallback {
 namespace {
 
-template <class T>
-using Sum = std::conditional_t<std::is_floating_point_v<T>, double, T>;
-
-template <class T>
-void add_product(Sum<T>& sum, T a, T b) {
-  if constexpr (std::is_floating_point_v<T>)
-    sum += static_cast<double>(a) * static_cast<double>(b);
-  else
-    sum = wrapping(sum, wrapping(a, b, [](auto x, auto y) { return x * y; }),
-                   [](auto x, auto y) { return x + y; });
-}
+using reference::Matrix;
+using reference::Sum;
 
 // Returns the dimensions of an operand as a matrix: a vector is a row on the left and a column on
 // the right.
@@ -52,42 +44,24 @@ Status shape_of_matmul(Inference& node) {
   return {};
 }
 
-template <class T>
-void multiply(const T* a, const T* b, const Product& product, T* to) {
-  std::vector<Sum<T>> sums(product.columns);
-  for (size_t row = 0; row < product.rows; ++row) {
-    std::ranges::fill(sums, Sum<T>{0});
-    for (size_t k = 0; k < product.depth; ++k)
-      for (size_t column = 0; column < product.columns; ++column)
-        add_product<T>(sums[column], a[row * product.depth + k], b[k * product.columns + column]);
-    for (const Sum<T> sum : sums) *to++ = static_cast<T>(sum);
-  }
-}
-
 Status matmul(const Call& call) {
   const Factor a(call.in(0), true), b(call.in(1), false);
   MILLRACE_ASSIGN_OR_RETURN(const Product product, product_of(a.view, b.view));
   return visit_element(a.view.type, [&](auto zero) -> Status {
     using T = decltype(zero);
     const size_t a_size = product.rows * product.depth, b_size = product.depth * product.columns;
-    const size_t size = product.rows * product.columns;
-    for (size_t i = 0; i < element_count(product.batch); ++i)
-      multiply(a.view.as<T>().data() + matrix_index(a.view, product.batch, i) * a_size,
-               b.view.as<T>().data() + matrix_index(b.view, product.batch, i) * b_size, product,
-               call.out(0).as<T>().data() + i * size);
+    T* to = call.out(0).as<T>().data();
+    for (size_t i = 0; i < element_count(product.batch); ++i) {
+      const T* const left = a.view.as<T>().data() + matrix_index(a.view, product.batch, i) * a_size;
+      const T* const right =
+          b.view.as<T>().data() + matrix_index(b.view, product.batch, i) * b_size;
+      reference::multiply(Matrix<T>::dense(left, product.rows, product.depth),
+                          Matrix<T>::dense(right, product.depth, product.columns),
+                          [&](Sum<T> sum) { *to++ = static_cast<T>(sum); });
+    }
     return {};
   });
 }
-
-// The strides of rows and columns of a matrix, transposed or not, in elements.
-struct Steps {
-  size_t row, column;
-
-  Steps(const TensorView& matrix, bool transposed)
-      : row(static_cast<size_t>(matrix.dims[1])), column(1) {
-    if (transposed) std::swap(row, column);
-  }
-};
 
 Result<Product> product_of_gemm(const NodeView& node) {
   const TensorView &a = node.in(0), &b = node.in(1);
@@ -113,39 +87,29 @@ Status shape_of_gemm(Inference& node) {
 // Multiplies by alpha or beta, which may be fractions for integers as well.
 template <class T>
 T scaled(Sum<T> sum, float factor) {
-  return factor == 1 ? static_cast<T>(sum) : nearest<T>(static_cast<double>(sum) * factor);
+  return factor == 1 ? static_cast<T>(sum)
+                     : reference::cast_to<T>(static_cast<double>(sum) * factor);
 }
 
 template <class T>
-void gemm_of(const Call& call, const Product& product) {
-  const T* const a = call.in(0).as<T>().data();
-  const T* const b = call.in(1).as<T>().data();
-  const Steps left(call.in(0), call.integer("transA") != 0);
-  const Steps right(call.in(1), call.integer("transB") != 0);
-  const float alpha = call.real("alpha", 1);
-  T* to = call.out(0).as<T>().data();
-  for (size_t row = 0; row < product.rows; ++row)
-    for (size_t column = 0; column < product.columns; ++column) {
-      Sum<T> sum{0};
-      for (size_t k = 0; k < product.depth; ++k)
-        add_product<T>(sum, a[row * left.row + k * left.column],
-                       b[k * right.row + column * right.column]);
-      *to++ = scaled<T>(sum, alpha);
-    }
+Matrix<T> factor_of_gemm(const Call& call, size_t index, const char* transposed) {
+  const TensorView& factor = call.in(index);
+  return Matrix<T>::dense(factor.as<T>().data(), static_cast<size_t>(factor.dims[0]),
+                          static_cast<size_t>(factor.dims[1]), call.integer(transposed) != 0);
 }
 
 Status gemm(const Call& call) {
-  MILLRACE_ASSIGN_OR_RETURN(const Product product, product_of_gemm(call));
   return visit_element(call.in(0).type, [&](auto zero) -> Status {
     using T = decltype(zero);
-    gemm_of<T>(call, product);
-    if (!call.has(2)) return {};
     const OutputView& out = call.out(0);
+    const float alpha = call.real("alpha", 1);
+    reference::multiply(
+        factor_of_gemm<T>(call, 0, "transA"), factor_of_gemm<T>(call, 1, "transB"),
+        [&, to = out.as<T>().data()](Sum<T> sum) mutable { *to++ = scaled<T>(sum, alpha); });
+    if (!call.has(2)) return {};
     const float beta = call.real("beta", 1);
-    apply_broadcast<T, T>(
-        {out.type, out.dims, out.data}, call.in(2), out.dims, out.as<T>().data(), [beta](T x, T c) {
-          return wrapping(x, scaled<T>(c, beta), [](auto p, auto q) { return p + q; });
-        });
+    apply_broadcast<T, T>({out.type, out.dims, out.data}, call.in(2), out.dims, out.as<T>().data(),
+                          [beta](T x, T c) { return reference::Add{}(x, scaled<T>(c, beta)); });
     return {};
   });
 }

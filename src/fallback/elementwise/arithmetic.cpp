@@ -15,44 +15,14 @@
 namespace millrace::fallback {
 namespace {
 
-struct Add {
-  template <class T>
-  T operator()(T a, T b) const {
-    return wrapping(a, b, [](auto x, auto y) { return x + y; });
-  }
-};
-struct Sub {
-  template <class T>
-  T operator()(T a, T b) const {
-    return wrapping(a, b, [](auto x, auto y) { return x - y; });
-  }
-};
-struct Mul {
-  template <class T>
-  T operator()(T a, T b) const {
-    return wrapping(a, b, [](auto x, auto y) { return x * y; });
-  }
-};
-
-// Whether the integer division a / b traps: b is 0, or the quotient does not fit.
-template <class T>
-bool has_no_quotient(T a, T b) {
-  if (b == 0) return true;
-  if constexpr (std::is_signed_v<T>) return b == -1 && a == std::numeric_limits<T>::min();
-  return false;
-}
-
-// Integer division truncates. The standard leaves division by zero undefined; here it gives 0, as
-// in numpy, and a quotient that does not fit wraps around.
-struct Div {
-  template <class T>
-  T operator()(T a, T b) const {
-    if constexpr (std::is_integral_v<T>) {
-      if (has_no_quotient(a, b)) return b == 0 ? T{0} : a;
-    }
-    return static_cast<T>(a / b);
-  }
-};
+using reference::Add;
+using reference::Div;
+using reference::has_no_quotient;
+using reference::Max;
+using reference::Min;
+using reference::Mul;
+using reference::PRelu;
+using reference::Sub;
 
 // The remainder has the sign of the divisor, as in Python.
 struct FloorModulo {
@@ -72,27 +42,6 @@ struct Remainder {
       return has_no_quotient(a, b) ? T{0} : static_cast<T>(a % b);
     else
       return std::fmod(a, b);
-  }
-};
-
-// If an operand is NaN, so is the result, as in numpy.
-struct Min {
-  template <class T>
-  T operator()(T a, T b) const {
-    return b < a || b != b ? b : a;
-  }
-};
-struct Max {
-  template <class T>
-  T operator()(T a, T b) const {
-    return a < b || b != b ? b : a;
-  }
-};
-
-struct PRelu {
-  template <class T>
-  T operator()(T x, T slope) const {
-    return x < T{0} ? Mul{}(x, slope) : x;
   }
 };
 
@@ -250,21 +199,11 @@ Status shape_of_pow(Inference& node) {
   return {};
 }
 
-template <class T>
-T integer_power(T base, uint64_t exponent) {
-  T result = 1;
-  for (; exponent != 0; exponent >>= 1) {
-    if ((exponent & 1) != 0) result = Mul{}(result, base);
-    base = Mul{}(base, base);
-  }
-  return result;
-}
-
 struct Pow {
   template <class T, class U>
   T operator()(T base, U exponent) const {
     if constexpr (std::is_integral_v<T> && std::is_integral_v<U>) {
-      if (exponent >= 0) return integer_power(base, static_cast<uint64_t>(exponent));
+      if (exponent >= 0) return reference::integer_power(base, static_cast<uint64_t>(exponent));
     }
     const double power = std::pow(static_cast<double>(base), static_cast<double>(exponent));
     if constexpr (std::is_integral_v<T>) {

@@ -89,63 +89,30 @@ Status shrink(const Call& call) {
     const auto y = call.out(0).as<T>();
     for (size_t i = 0; i < y.size(); ++i) {
       const auto value = static_cast<double>(x[i]);
-      y[i] = nearest<T>(value < -lambda ? value + bias : value > lambda ? value - bias : 0);
-    }
-    return {};
-  });
-}
-
-// -x and |x| wrap around for the smallest integer.
-Status neg(const Call& call) {
-  return visit_element(call.in(0).type, [&](auto zero) -> Status {
-    using T = decltype(zero);
-    const auto x = call.in(0).as<T>();
-    const auto y = call.out(0).as<T>();
-    for (size_t i = 0; i < y.size(); ++i) {
-      if constexpr (std::is_floating_point_v<T>)
-        y[i] = -x[i];
-      else
-        y[i] = wrapping(T{0}, x[i], [](auto a, auto b) { return a - b; });
-    }
-    return {};
-  });
-}
-
-Status abs(const Call& call) {
-  return visit_element(call.in(0).type, [&](auto zero) -> Status {
-    using T = decltype(zero);
-    const auto x = call.in(0).as<T>();
-    const auto y = call.out(0).as<T>();
-    for (size_t i = 0; i < y.size(); ++i) {
-      if constexpr (std::is_floating_point_v<T>) {
-        y[i] = std::fabs(x[i]);
-      } else {
-        const bool negative = x[i] < T{0};
-        y[i] = negative ? wrapping(T{0}, x[i], [](auto a, auto b) { return a - b; }) : x[i];
-      }
+      y[i] = reference::cast_to<T>(value < -lambda  ? value + bias
+                                   : value > lambda ? value - bias
+                                                    : 0);
     }
     return {};
   });
 }
 
 // The sign of NaN is NaN.
-Status sign(const Call& call) {
-  return visit_element(call.in(0).type, [&](auto zero) -> Status {
-    using T = decltype(zero);
-    const auto x = call.in(0).as<T>();
-    const auto y = call.out(0).as<T>();
-    for (size_t i = 0; i < y.size(); ++i)
-      y[i] = x[i] == x[i] ? static_cast<T>((x[i] > T{0} ? 1 : 0) - (x[i] < T{0} ? 1 : 0)) : x[i];
-    return {};
-  });
-}
+struct Sign {
+  template <class T>
+  T operator()(T x) const {
+    return x == x ? static_cast<T>((x > T{0} ? 1 : 0) - (x < T{0} ? 1 : 0)) : x;
+  }
+};
 
-Status relu(const Call& call) {
+// Computes y[i] = Function{}(x[i]) for elements of any type.
+template <class Function>
+Status map(const Call& call) {
   return visit_element(call.in(0).type, [&](auto zero) -> Status {
     using T = decltype(zero);
     const auto x = call.in(0).as<T>();
     const auto y = call.out(0).as<T>();
-    for (size_t i = 0; i < y.size(); ++i) y[i] = x[i] < T{0} ? T{0} : x[i];
+    for (size_t i = 0; i < y.size(); ++i) y[i] = Function{}(x[i]);
     return {};
   });
 }
@@ -173,7 +140,7 @@ constexpr TypeSet kShrinkTypes =
 
 std::span<const OperatorSpec> function_operators() noexcept {
   static constexpr OperatorSpec kOperators[] = {
-      {"Abs", 1, {}, {}, kNumbers, same_as_first, abs},
+      {"Abs", 1, {}, {}, kNumbers, same_as_first, map<reference::Abs>},
       {"Acos", 7, {}, {}, kReals, same_as_first, run_acos},
       {"Acosh", 9, {}, {}, kReals, same_as_first, run_acosh},
       {"Asin", 7, {}, {}, kReals, same_as_first, run_asin},
@@ -185,10 +152,10 @@ std::span<const OperatorSpec> function_operators() noexcept {
       {"Cos", 7, {}, {}, kReals, same_as_first, run_cos},
       {"Cosh", 9, {}, {}, kReals, same_as_first, run_cosh},
       {"Gelu", 20, {}, {}, kReals, shape_of_gelu, gelu, kGelu},
-      {"Neg", 1, {}, {}, kSigned | kReals, same_as_first, neg},
-      {"Relu", 1, {}, {}, kNumbers, same_as_first, relu},
+      {"Neg", 1, {}, {}, kSigned | kReals, same_as_first, map<reference::Neg>},
+      {"Relu", 1, {}, {}, kNumbers, same_as_first, map<reference::Relu>},
       {"Shrink", 9, {}, {}, kShrinkTypes, same_as_first, shrink, kShrink},
-      {"Sign", 9, {}, {}, kNumbers, same_as_first, sign},
+      {"Sign", 9, {}, {}, kNumbers, same_as_first, map<Sign>},
       {"Sin", 7, {}, {}, kReals, same_as_first, run_sin},
       {"Sinh", 9, {}, {}, kReals, same_as_first, run_sinh},
       {"Softsign", 1, {}, {}, kReals, same_as_first, softsign},

@@ -28,11 +28,7 @@ Status affine(const Call& call) {
 
 Status parametric_softplus(const Call& call) {
   const double alpha = call.real("alpha", 1), beta = call.real("beta", 1);
-  return apply(call, [=](double x) {
-    // log(1 + exp(scaled)) without overflow.
-    const double scaled = beta * x;
-    return alpha * (std::max(scaled, 0.0) + std::log1p(std::exp(-std::fabs(scaled))));
-  });
+  return apply(call, [=](double x) { return alpha * reference::softplus(beta * x); });
 }
 
 Status scaled_tanh(const Call& call) {

@@ -5,15 +5,17 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 
 #include "fallback/axis.h"
 #include "fallback/common_shapes.h"
 #include "fallback/element.h"
 #include "fallback/families.h"
+#include "graph/reference/index_offsets.h"
 
 namespace millrace::fallback {
 namespace {
+
+using reference::kFill;
 
 // Requires that batch_axis and time_axis are dimensions 0 and 1, in either order.
 Status shape_of_reverse_sequence(Inference& node) {
@@ -60,43 +62,35 @@ struct Margin {
   int64_t from = 1, to = 1, before = 0;
 };
 
-// Returns the old index of the element at a new index; nothing if the constant is there. Reflection
-// has period 2 * (from - 1), wrapping has period `from`.
-std::optional<size_t> source_of(Border border, const Margin& margin, int64_t index) {
-  int64_t at = index - margin.before;
-  if (at >= 0 && at < margin.from) return static_cast<size_t>(at);
-  if (border == Border::kConstant || margin.from == 0) return std::nullopt;
-  if (border == Border::kEdge) return at < 0 ? 0 : static_cast<size_t>(margin.from - 1);
-  const int64_t period =
-      border == Border::kWrap ? margin.from : std::max<int64_t>(1, 2 * (margin.from - 1));
-  at %= period;
-  if (at < 0) at += period;
-  return static_cast<size_t>(at < margin.from ? at : period - at);
+// Returns the old index of the element at a new index; kFill if the constant is there.
+int64_t source_of(Border border, const Margin& margin, int64_t index) {
+  const int64_t at = index - margin.before;
+  if (margin.from == 0) return kFill;
+  switch (border) {
+    case Border::kConstant:
+      return reference::padded_index(graph::PadMode::kConstant, at, margin.from);
+    case Border::kReflect:
+      return reference::padded_index(graph::PadMode::kReflect, at, margin.from);
+    case Border::kEdge:
+      return reference::padded_index(graph::PadMode::kEdge, at, margin.from);
+    case Border::kWrap:
+      return (at % margin.from + margin.from) % margin.from;
+  }
+  return kFill;
 }
 
 template <class T>
 void fill_with_margins(const TensorView& from, const OutputView& to,
                        std::span<const Margin> margins, Border border, T constant) {
-  if (to.elements() == 0) return;
-  std::vector<std::vector<std::optional<size_t>>> tables;
-  for (const Margin& margin : margins) {
-    auto& table = tables.emplace_back();
-    for (int64_t i = 0; i < margin.to; ++i) table.push_back(source_of(border, margin, i));
-  }
-  const auto x = from.as<T>();
-  const auto y = to.as<T>();
-  for (size_t position = 0; position < y.size(); ++position) {
-    size_t offset = 0, stride = 1, rest = position;
-    bool inside = true;
-    for (size_t d = margins.size(); d-- > 0;) {
-      const auto source = tables[d][rest % tables[d].size()];
-      rest /= tables[d].size();
-      inside = inside && source.has_value();
-      offset += source.value_or(0) * stride;
-      stride *= static_cast<size_t>(margins[d].from);
+  const Dims strides = reference::dense_strides(from.dims);
+  reference::IndexOffsets offsets(margins.size());
+  for (size_t d = 0; d < margins.size(); ++d)
+    for (int64_t i = 0; i < margins[d].to; ++i) {
+      const int64_t source = source_of(border, margins[d], i);
+      offsets[d].push_back(source == kFill ? kFill : source * strides[d]);
     }
-    y[position] = inside ? x[offset] : constant;
-  }
+  std::ranges::fill(to.as<T>(), constant);
+  reference::copy_by_offsets(offsets, from.as<T>().data(), to.as<T>().data());
 }
 
 Dims dims_after(std::span<const Margin> margins) {

@@ -11,6 +11,7 @@
 #include "fallback/common_shapes.h"
 #include "fallback/element.h"
 #include "fallback/families.h"
+#include "graph/reference/index_offsets.h"
 
 namespace millrace::fallback {
 namespace {
@@ -25,12 +26,6 @@ Status check_indices(const Inference& node, size_t index) {
 Result<size_t> checked_index(int64_t index, int64_t size) {
   if (index >= -size && index < size) return static_cast<size_t>(index < 0 ? index + size : index);
   return invalid_argument(fmt::format("index {} is outside a dimension of {}", index, size));
-}
-
-std::vector<size_t> dense_strides(std::span<const int64_t> dims) {
-  std::vector<size_t> strides(dims.size(), 1);
-  for (size_t d = dims.size(); d-- > 1;) strides[d - 1] = strides[d] * static_cast<size_t>(dims[d]);
-  return strides;
 }
 
 // How an update is combined with the previous element.
@@ -53,16 +48,16 @@ void combine(Reduction reduction, T& target, T update) {
       target = update;
       return;
     case Reduction::kAdd:
-      target = wrapping(target, update, [](auto a, auto b) { return a + b; });
+      target = reference::Add{}(target, update);
       return;
     case Reduction::kMul:
-      target = wrapping(target, update, [](auto a, auto b) { return a * b; });
+      target = reference::Mul{}(target, update);
       return;
     case Reduction::kMin:
-      if (update < target || update != update) target = update;  // NaN propagates
+      target = reference::Min{}(target, update);
       return;
     case Reduction::kMax:
-      if (update > target || update != update) target = update;
+      target = reference::Max{}(target, update);
       return;
   }
 }
@@ -72,7 +67,10 @@ void combine(Reduction reduction, T& target, T update) {
 class ElementIndices {
  public:
   ElementIndices(const TensorView& data, const TensorView& indices, size_t axis)
-      : data_(data), indices_(indices), axis_(axis), strides_(dense_strides(data.dims)) {}
+      : data_(data),
+        indices_(indices),
+        axis_(axis),
+        strides_(reference::dense_strides(data.dims)) {}
 
   // Calls visit(position in the index tensor, offset in the data).
   template <class Visit>
@@ -82,9 +80,9 @@ class ElementIndices {
     for (size_t position = 0; position < count; ++position) {
       MILLRACE_ASSIGN_OR_RETURN(const size_t chosen,
                                 checked_index(index_at(indices_, position), data_.dims[axis_]));
-      size_t offset = chosen * strides_[axis_];
+      size_t offset = chosen * static_cast<size_t>(strides_[axis_]);
       for (size_t d = 0; d < at.size(); ++d)
-        if (d != axis_) offset += at[d] * strides_[d];
+        if (d != axis_) offset += at[d] * static_cast<size_t>(strides_[d]);
       visit(position, offset);
       for (size_t d = at.size(); d-- > 0;) {
         if (++at[d] < static_cast<size_t>(indices_.dims[d])) break;
@@ -98,7 +96,7 @@ class ElementIndices {
   const TensorView& data_;
   const TensorView& indices_;
   size_t axis_;
-  std::vector<size_t> strides_;
+  Dims strides_;
 };
 
 // Checks that the index tensor has the rank of the data and exceeds it in no dimension but the
@@ -167,7 +165,10 @@ Status scatter_elements(const Call& call) {
 class SliceIndices {
  public:
   SliceIndices(const TensorView& data, const TensorView& indices, size_t batch)
-      : data_(data), indices_(indices), batch_(batch), strides_(dense_strides(data.dims)) {
+      : data_(data),
+        indices_(indices),
+        batch_(batch),
+        strides_(reference::dense_strides(data.dims)) {
     depth_ = static_cast<size_t>(indices.dims.back());
     for (size_t d = batch + depth_; d < data.rank(); ++d)
       slice_ *= static_cast<size_t>(data.dims[d]);
@@ -189,7 +190,7 @@ class SliceIndices {
         MILLRACE_ASSIGN_OR_RETURN(
             const size_t index,
             checked_index(index_at(indices_, i * depth_ + c), data_.dims[batch_ + c]));
-        offset += index * strides_[batch_ + c];
+        offset += index * static_cast<size_t>(strides_[batch_ + c]);
       }
       visit(i, offset);
     }
@@ -200,7 +201,7 @@ class SliceIndices {
   const TensorView& data_;
   const TensorView& indices_;
   size_t batch_, depth_ = 0, slice_ = 1, per_batch_ = 1, batch_elements_ = 1, count_ = 1;
-  std::vector<size_t> strides_;
+  Dims strides_;
 };
 
 Status check_slice_indices(const Inference& node, size_t batch) {

@@ -156,7 +156,7 @@ void sum_line(const T* from, T* to, const AxisSplit& split, bool exclusive, bool
   T sum{};
   for (size_t i = 0; i < split.size; ++i) {
     const size_t at = (reverse ? split.size - 1 - i : i) * split.inner;
-    const T next = wrapping(sum, from[at], [](auto a, auto b) { return a + b; });
+    const T next = reference::Add{}(sum, from[at]);
     to[at] = exclusive ? sum : next;
     sum = next;
   }

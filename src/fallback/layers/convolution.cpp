@@ -96,7 +96,7 @@ void gather(const WindowWalk& walk, size_t tap, const X* plane, X x_zero,
 void add_scaled(int16_t weight, std::span<const int16_t> distances, int32_t* sums) {
   for (size_t i = 0; i < distances.size(); ++i) {
     const int32_t term = int32_t{weight} * distances[i];
-    sums[i] = wrapping(sums[i], term, [](auto a, auto b) { return a + b; });
+    sums[i] = reference::Add{}(sums[i], term);
   }
 }
 
@@ -290,8 +290,7 @@ void qlinear_conv_of(const Call& call, const ConvolutionExtents& extents) {
   const tensor::ElementRule rule{y_scale, static_cast<int32_t>(call.in(kYZero).as<Y>()[0]), false};
   const auto y = call.out(0).as<Y>();
   convolve<X, W>(call, extents, kOfQLinear, [&](size_t channel, size_t at, int32_t sum) {
-    const int32_t biased = wrapping(sum, parameter_at<int32_t>(call, kBias, channel),
-                                    [](auto a, auto b) { return a + b; });
+    const int32_t biased = reference::Add{}(sum, parameter_at<int32_t>(call, kBias, channel));
     const float scale = x_scale * parameter_at<float>(call, kWeightScale, channel);
     y[at] = tensor::quantise<Y>(static_cast<float>(biased) * scale, rule);
   });

@@ -384,7 +384,7 @@ Status col2im(const Call& call) {
       walk.for_each_row(line % taps, [&](size_t dense, size_t strided, size_t count) {
         for (size_t i = 0; i < count; ++i) {
           T& target = to[strided + i * stride];
-          target = wrapping(target, from[dense + i], [](auto a, auto b) { return a + b; });
+          target = reference::Add{}(target, from[dense + i]);
         }
       });
     }

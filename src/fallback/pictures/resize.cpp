@@ -13,6 +13,7 @@
 #include "fallback/common_shapes.h"
 #include "fallback/element.h"
 #include "fallback/families.h"
+#include "graph/reference/index_offsets.h"
 #include "graph/resampling.h"
 
 namespace millrace::fallback {
@@ -465,21 +466,15 @@ void interpolate(const Call& call, const Method& method, std::span<const Axis> a
 template <class T>
 void copy_nearest(const Call& call, const Method& method, std::span<const Axis> axes, T outside) {
   const auto tables = tables_of(method, axes);
-  const auto x = call.in(0).as<T>();
-  const auto y = call.out(0).as<T>();
-  for (size_t position = 0; position < y.size(); ++position) {
-    size_t offset = 0, stride = 1, rest = position;
-    bool inside = true;
-    for (size_t d = axes.size(); d-- > 0;) {
-      const auto size = static_cast<size_t>(axes[d].to);
-      const Taps& taps = tables[d][rest % size];
-      rest /= size;
-      inside = inside && !taps.weights.empty();
-      offset += clamped(taps.first, axes[d]) * stride;
-      stride *= static_cast<size_t>(axes[d].from);
-    }
-    y[position] = inside ? x[offset] : outside;
-  }
+  const Dims strides = reference::dense_strides(call.in(0).dims);
+  reference::IndexOffsets offsets(axes.size());
+  for (size_t d = 0; d < axes.size(); ++d)
+    for (const Taps& taps : tables[d])
+      offsets[d].push_back(taps.weights.empty()
+                               ? reference::kFill
+                               : static_cast<int64_t>(clamped(taps.first, axes[d])) * strides[d]);
+  std::ranges::fill(call.out(0).as<T>(), outside);
+  reference::copy_by_offsets(offsets, call.in(0).as<T>().data(), call.out(0).as<T>().data());
 }
 
 Status shape_of_resize(Inference& node) {

@@ -122,12 +122,12 @@ Status unary(const Call& call, Function&& f) {
 }
 
 Status sigmoid(const Call& call) {
-  return unary(call, [](float x) { return 1 / (1 + std::exp(-x)); });
+  return unary(call, [](float x) { return reference::sigmoid(x); });
 }
 
 Status leaky_relu(const Call& call) {
   const float alpha = call.real("alpha", 0.01f);
-  return unary(call, [alpha](float x) { return x < 0 ? alpha * x : x; });
+  return unary(call, [alpha](float x) { return reference::leaky_relu(x, alpha); });
 }
 
 // Channels are dimension 1, or the last one with channels_last.

@@ -201,7 +201,7 @@ void add_row(int16_t factor, const B* b, std::span<const int16_t> b_zeros,
   for (size_t column = 0; column < sums.size(); ++column) {
     const auto distance = static_cast<int16_t>(b[column] - b_zeros[column]);
     const int32_t term = int32_t{factor} * distance;
-    sums[column] = wrapping(sums[column], term, [](auto x, auto y) { return x + y; });
+    sums[column] = reference::Add{}(sums[column], term);
   }
 }
 

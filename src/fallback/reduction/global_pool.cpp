@@ -43,8 +43,7 @@ Status average(const Call& call) {
 Status largest(const Call& call) {
   return pool(call, [](auto elements) {
     auto most = elements[0];
-    for (const auto element : elements)
-      if (element > most || element != element) most = element;  // NaN counts as the largest
+    for (const auto element : elements) most = reference::Max{}(most, element);
     return most;
   });
 }

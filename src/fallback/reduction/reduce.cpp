@@ -78,29 +78,16 @@ Status for_each_term(const Call& call, Visit&& visit) {
   return {};
 }
 
-template <class T>
-T plus(T a, T b) {
-  return wrapping(a, b, [](auto x, auto y) { return x + y; });
-}
-template <class T>
-T times(T a, T b) {
-  return wrapping(a, b, [](auto x, auto y) { return x * y; });
-}
-
-// The type of the accumulator. Integers are summed in their own type and wrap around.
-template <class T>
-using Exact = std::conditional_t<std::is_floating_point_v<T>, double, T>;
-
 struct SumTerms {
   template <class T>
-  using Total = Exact<T>;
+  using Total = reference::Sum<T>;
   template <class A>
   static A start() {
     return 0;
   }
   template <class A>
   static A add(A total, A x) {
-    return plus(total, x);
+    return reference::Add{}(total, x);
   }
   template <class A>
   static A finish(A total, size_t) {
@@ -115,15 +102,13 @@ struct MultiplyTerms : SumTerms {
   }
   template <class A>
   static A add(A total, A x) {
-    return times(total, x);
+    return reference::Mul{}(total, x);
   }
 };
 
 struct AverageTerms : SumTerms {
-  // Wide enough for the sum.
   template <class T>
-  using Total = std::conditional_t<std::is_floating_point_v<T>, double,
-                                   std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>;
+  using Total = reference::WideSum<T>;
   // The mean of no terms is NaN, and 0 for integers.
   template <class A>
   static A finish(A total, size_t count) {
@@ -137,17 +122,14 @@ struct AverageTerms : SumTerms {
 struct SumSquares : SumTerms {
   template <class A>
   static A add(A total, A x) {
-    return plus(total, times(x, x));
+    return reference::add_product<A>(total, x, x);
   }
 };
 
 struct SumMagnitudes : SumTerms {
   template <class A>
   static A add(A total, A x) {
-    if constexpr (std::is_signed_v<A>) {
-      if (x < 0) return wrapping(total, x, [](auto a, auto b) { return a - b; });
-    }
-    return plus(total, x);
+    return x < 0 ? reference::Sub{}(total, x) : reference::Add{}(total, x);
   }
 };
 
@@ -162,7 +144,7 @@ struct FindLargest : SumTerms {
   }
   template <class A>
   static A add(A total, A x) {
-    return x > total || x != x ? x : total;
+    return reference::Max{}(total, x);
   }
 };
 
@@ -174,7 +156,7 @@ struct FindSmallest : FindLargest {
   }
   template <class A>
   static A add(A total, A x) {
-    return x < total || x != x ? x : total;
+    return reference::Min{}(total, x);
   }
 };
 
@@ -216,7 +198,7 @@ Status reduce(const Call& call) {
     for (size_t i = 0; i < y.size(); ++i) {
       const A result = Kind::finish(totals[i], count);
       if constexpr (std::is_same_v<A, double>)
-        y[i] = nearest<T>(result);
+        y[i] = reference::cast_to<T>(result);
       else
         y[i] = static_cast<T>(result);
     }
@@ -253,7 +235,8 @@ Status log_sum_exp(const Call& call) {
     MILLRACE_RETURN_IF_ERROR(for_each_term(call, [&](size_t from, size_t to) {
       sums[to] += std::exp(static_cast<double>(x[from]) - largest[to]);
     }));
-    for (size_t i = 0; i < y.size(); ++i) y[i] = nearest<T>(largest[i] + std::log(sums[i]));
+    for (size_t i = 0; i < y.size(); ++i)
+      y[i] = reference::cast_to<T>(largest[i] + std::log(sums[i]));
     return {};
   });
 }

@@ -52,31 +52,4 @@ std::optional<int64_t> checked_product(std::span<const int64_t> dims) noexcept {
   return empty ? 0 : product;
 }
 
-graph::Dims dense_strides(const graph::Dims& shape) {
-  graph::Dims strides(shape.size());
-  int64_t stride = 1;
-  for (size_t d = shape.size(); d-- > 0;) {
-    strides[d] = stride;
-    stride *= shape[d];
-  }
-  return strides;
-}
-
-IndexOffsets broadcast_offsets(const graph::Dims& shape, const graph::Dims& output) {
-  const graph::Dims strides = dense_strides(shape);
-  const size_t missing = output.size() - shape.size();
-  IndexOffsets offsets(output.size());
-  // No element will be visited. The other dimensions of an empty array may be of any size, so their
-  // offsets are not made.
-  if (checked_product(output) == 0) return offsets;
-  for (size_t d = 0; d < output.size(); ++d) {
-    const bool repeats = d < missing || shape[d - missing] == 1;
-    offsets[d].resize(static_cast<size_t>(output[d]));
-    for (size_t i = 0; i < offsets[d].size(); ++i) {
-      offsets[d][i] = repeats ? 0 : static_cast<int64_t>(i) * strides[d - missing];
-    }
-  }
-  return offsets;
-}
-
 }  // namespace millrace::lowering

@@ -10,6 +10,9 @@
 #include <deque>
 #include <vector>
 
+#include "fallback/element.h"
+#include "graph/reference/functions.h"
+#include "graph/reference/index_offsets.h"
 #include "graph/shape.h"
 #include "lowering/evaluate/constant_data.h"
 #include "lowering/evaluate/evaluate_math.h"
@@ -18,42 +21,20 @@ namespace millrace::lowering {
 namespace {
 
 using graph::Value;
+using graph::reference::dense_strides;
+using graph::reference::IndexOffsets;
+using graph::reference::kFill;
 using Operands = std::span<const Value* const>;
 
-template <size_t kSize>
-struct Element {
-  std::byte bytes[kSize];
-};
-
-template <class T>
-void copy_elements(const IndexOffsets& offsets, const std::byte* from, std::byte* to) {
-  for_each_offset(offsets, [&](size_t position, int64_t offset) {
-    if (offset != kFill) {
-      std::memcpy(to + position * sizeof(T), from + offset * sizeof(T), sizeof(T));
-    }
-  });
-}
-
 // Elements of the output that are marked kFill keep their bytes.
-Status copy_by_offsets(const Value& input, const IndexOffsets& offsets,
-                       const MutableConstant& output) {
-  const std::byte* from = input.constant->bytes.data();
-  switch (tensor::size_of(input.type)) {
-    case 1:
-      copy_elements<Element<1>>(offsets, from, output.data);
-      return {};
-    case 2:
-      copy_elements<Element<2>>(offsets, from, output.data);
-      return {};
-    case 4:
-      copy_elements<Element<4>>(offsets, from, output.data);
-      return {};
-    case 8:
-      copy_elements<Element<8>>(offsets, from, output.data);
-      return {};
-    default:
-      return unsupported("the element type has no size");
-  }
+Status move_elements(const Value& input, const IndexOffsets& offsets,
+                     const MutableConstant& output) {
+  return fallback::visit_storage(input.type, [&](auto zero) -> Status {
+    using T = decltype(zero);
+    graph::reference::copy_by_offsets(offsets, input.constant->as<T>().data(),
+                                      output.as<T>().data());
+    return {};
+  });
 }
 
 // Returns the offsets of one dimension, in which index i of the output reads index source(i) of the
@@ -77,7 +58,7 @@ Status transpose(const graph::Transpose& op, Operands in, const MutableConstant&
     offsets.push_back(
         dimension_offsets(in[0]->shape[source], strides[source], [](int64_t i) { return i; }));
   }
-  return copy_by_offsets(*in[0], offsets, out);
+  return move_elements(*in[0], offsets, out);
 }
 
 Status slice(const graph::Slice& op, Operands in, const MutableConstant& out) {
@@ -87,11 +68,12 @@ Status slice(const graph::Slice& op, Operands in, const MutableConstant& out) {
     offsets.push_back(dimension_offsets(op.size[d], strides[d],
                                         [&](int64_t i) { return op.begin[d] + i * op.step[d]; }));
   }
-  return copy_by_offsets(*in[0], offsets, out);
+  return move_elements(*in[0], offsets, out);
 }
 
 Status expand(Operands in, const MutableConstant& out) {
-  return copy_by_offsets(*in[0], broadcast_offsets(in[0]->shape, out.value.shape), out);
+  return move_elements(*in[0], graph::reference::broadcast_offsets(in[0]->shape, out.value.shape),
+                       out);
 }
 
 Status concat(const graph::Concat& op, Operands in, const MutableConstant& out) {
@@ -137,25 +119,7 @@ Status gather(const graph::Gather& op, Operands in, const MutableConstant& out) 
   offsets.push_back(dimension_offsets(static_cast<int64_t>(indices.size()), inner,
                                       [&](int64_t i) { return indices[static_cast<size_t>(i)]; }));
   offsets.push_back(dimension_offsets(inner, 1, identity));
-  return copy_by_offsets(*in[0], offsets, out);
-}
-
-// Returns the index of the input that is read at `index`, counted from the first input element, or
-// kFill.
-int64_t padded_source(graph::PadMode mode, int64_t index, int64_t size) {
-  if (index >= 0 && index < size) return index;
-  switch (mode) {
-    case graph::PadMode::kConstant:
-      return kFill;
-    case graph::PadMode::kEdge:
-      return std::clamp<int64_t>(index, 0, size - 1);
-    case graph::PadMode::kReflect: {
-      const int64_t period = std::max<int64_t>(1, 2 * (size - 1));
-      const int64_t wrapped = ((index % period) + period) % period;
-      return std::min(wrapped, period - wrapped);
-    }
-  }
-  return kFill;
+  return move_elements(*in[0], offsets, out);
 }
 
 Status pad(const graph::Pad& op, Operands in, const MutableConstant& out) {
@@ -164,15 +128,16 @@ Status pad(const graph::Pad& op, Operands in, const MutableConstant& out) {
   IndexOffsets offsets(shape.size());
   for (size_t d = 0; d < shape.size(); ++d) {
     for (int64_t i = 0; i < out.value.shape[d]; ++i) {
-      const int64_t source = padded_source(op.mode, i - op.begin[d], shape[d]);
+      const int64_t source = graph::reference::padded_index(op.mode, i - op.begin[d], shape[d]);
       offsets[d].push_back(source == kFill ? kFill : source * strides[d]);
     }
   }
   MILLRACE_RETURN_IF_ERROR(visit_element(in[0]->type, [&](auto zero) -> Status {
-    std::ranges::fill(out.as<decltype(zero)>(), saturating_cast<decltype(zero)>(op.value));
+    std::ranges::fill(out.as<decltype(zero)>(),
+                      graph::reference::cast_to<decltype(zero)>(op.value));
     return {};
   }));
-  return copy_by_offsets(*in[0], offsets, out);
+  return move_elements(*in[0], offsets, out);
 }
 
 // Returns the dequantised elements of a quantised constant: (q - zero_point) * scale.

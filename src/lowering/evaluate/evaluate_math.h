@@ -21,11 +21,4 @@ Status evaluate_matmul(const graph::MatMul& op, std::span<const graph::Value* co
                        const MutableConstant& output);
 Status evaluate_cast(const graph::Value& input, const MutableConstant& output);
 
-// Applies the function to one floating-point value; T is float or double.
-template <class T>
-T apply(const graph::Activation& function, T x) noexcept;
-// Calls apply() on behalf of devices, which are in other shared libraries: templates are not
-// exported.
-double result_of(const graph::Activation& function, double x) noexcept;
-
 }  // namespace millrace::lowering

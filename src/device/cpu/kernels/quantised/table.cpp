@@ -5,7 +5,7 @@
 #include "device/cpu/builder/byte_conversion.h"
 #include "device/cpu/kernels/quantised/parameters.h"
 #include "device/cpu/kernels/quantised/quantised.h"
-#include "lowering/evaluate/evaluate_math.h"
+#include "graph/reference/functions.h"
 
 namespace millrace::device::cpu::kernels::quantised {
 namespace {
@@ -72,7 +72,7 @@ Result<bool> lower(Builder& builder, const Node& node, const graph::Unary& op) {
   const ValueId x = node.input(0), y = node.outputs[0];
   if (!rule_of(builder, x) || !rule_of(builder, y)) return false;
   std::vector<double> numbers = numbers_of_bytes(builder, x);
-  for (double& number : numbers) number = lowering::result_of(op.function, number);
+  for (double& number : numbers) number = graph::reference::value_of(op.function, number);
   MILLRACE_ASSIGN_OR_RETURN(const Operand from, dense(builder, x));
   const Operand to = builder.new_stored_result(y, with_type(from.desc, builder.stored_type(y)));
   add_table(builder, "Unary", bytes_of_numbers(builder, y, numbers), from, to);
