@@ -55,28 +55,31 @@ float broadcast_at(const Tensor& tensor, const Dims& index) {
 }
 
 float reference_unary(const graph::Activation& function, float x) {
-  const float alpha = function.alpha, beta = function.beta;
+  const float a = function.alpha, b = function.beta;
+  const auto clamp = [](float v, float low, float high) {
+    return std::isnan(v) ? v : std::fmin(std::fmax(v, low), high);
+  };
   switch (function.kind) {
     case UnaryKind::kIdentity:
       return x;
     case UnaryKind::kRelu:
-      return std::max(x, 0.0f);
+      return clamp(x, 0, INFINITY);
     case UnaryKind::kClip:
-      return std::min(std::max(x, alpha), beta);
+      return clamp(x, a, b);
     case UnaryKind::kLeakyRelu:
-      return x < 0 ? alpha * x : x;
+      return x < 0 ? a * x : x;
     case UnaryKind::kElu:
-      return x < 0 ? alpha * (std::exp(x) - 1) : x;
+      return x < 0 ? a * std::expm1(x) : x;
     case UnaryKind::kSigmoid:
       return 1 / (1 + std::exp(-x));
     case UnaryKind::kTanh:
       return std::tanh(x);
     case UnaryKind::kHardSigmoid:
-      return std::max(0.0f, std::min(1.0f, alpha * x + beta));
+      return clamp(a * x + b, 0, 1);
     case UnaryKind::kHardSwish:
-      return x * std::max(0.0f, std::min(1.0f, x / 6 + 0.5f));
+      return x * clamp(x / 6 + 0.5f, 0, 1);
     case UnaryKind::kSwish:
-      return x / (1 + std::exp(-x));
+      return x * (1 / (1 + std::exp(-x)));
     case UnaryKind::kGelu:
       return 0.5f * x * (1 + std::erf(x / std::sqrt(2.0f)));
     case UnaryKind::kExp:
@@ -100,16 +103,17 @@ float reference_unary(const graph::Activation& function, float x) {
     case UnaryKind::kReciprocal:
       return 1 / x;
     case UnaryKind::kSoftplus:
-      return std::log1p(std::exp(x));
+      return std::fmax(x, 0.0f) + std::log1p(std::exp(-std::fabs(x)));
     case UnaryKind::kPow:
-      return std::pow(x, alpha);
+      return std::pow(x, a);
     case UnaryKind::kLinear:
-      return alpha * x + beta;
+      return a * x + b;
   }
   return x;
 }
 
 float reference_binary(graph::BinaryKind kind, float a, float b) {
+  const bool is_nan = std::isnan(a) || std::isnan(b);
   switch (kind) {
     case graph::BinaryKind::kAdd:
       return a + b;
@@ -122,9 +126,9 @@ float reference_binary(graph::BinaryKind kind, float a, float b) {
     case graph::BinaryKind::kPow:
       return std::pow(a, b);
     case graph::BinaryKind::kMin:
-      return std::min(a, b);
+      return is_nan ? NAN : std::fmin(a, b);
     case graph::BinaryKind::kMax:
-      return std::max(a, b);
+      return is_nan ? NAN : std::fmax(a, b);
     case graph::BinaryKind::kPrelu:
       return a < 0 ? a * b : a;
   }

@@ -28,6 +28,7 @@ void for_each_index(const graph::Dims& dims, const std::function<void(const grap
 // The element of a tensor that is broadcast to the rank and shape `index` belongs to.
 float broadcast_at(const Tensor& tensor, const graph::Dims& index);
 
+// The functions of elements by the C++ library, as IEEE 754 and ONNX define them.
 float reference_unary(const graph::Activation& function, float x);
 float reference_binary(graph::BinaryKind kind, float a, float b);
 // Without bias, residual and activation.

@@ -20,7 +20,4 @@ void expect_classes(const Tensor& actual, const Tensor& expected);
 // An image of small numbers with one special value at the index `at`.
 Tensor image_with(const graph::Dims& dims, const graph::Dims& at, float value);
 
-// The function of one element by the C++ library, as IEEE 754 and ONNX define it.
-float expected_unary(const graph::Activation& function, float x);
-
 }  // namespace millrace::device::cpu
