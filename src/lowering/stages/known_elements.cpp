@@ -55,7 +55,7 @@ Result<std::vector<graph::Value>> evaluate_node(FoldingBudget& budget, const gra
 
 }  // namespace
 
-bool KnownElements::tell_input(ValueId id) {
+bool KnownElements::copy_input(ValueId id) {
   const auto input = inputs_.find(id);
   if (input == inputs_.end() || !input->second->elements) return false;
   const Known& known = *input->second;
@@ -64,12 +64,12 @@ bool KnownElements::tell_input(ValueId id) {
     return false;
   }
   std::ranges::copy(known.elements->bytes, constant->data);
-  told_.emplace(id, Told{std::move(constant->value), {known.name}});
+  computed_.emplace(id, Computed{std::move(constant->value), {known.name}});
   return true;
 }
 
-// Walks back from `id` to constants, values in `told_` and known inputs. False if it meets another
-// input, a value that is too large, or too many nodes.
+// Walks back from `id` to constants, values in `computed_` and known inputs. False if it meets
+// another input, a value that is too large, or too many nodes.
 bool KnownElements::collect(ValueId id, std::set<size_t>* nodes) {
   std::vector<ValueId> open = {id};
   while (!open.empty()) {
@@ -77,11 +77,11 @@ bool KnownElements::collect(ValueId id, std::set<size_t>* nodes) {
     open.pop_back();
     if (next == graph::kNoValue) continue;
     const graph::Value& value = builder_.value(next);
-    if (value.constant || told_.contains(next)) continue;
+    if (value.constant || computed_.contains(next)) continue;
     if (!is_small(value)) return false;
     const auto maker = builder_.maker_of(next);
     if (!maker) {
-      if (!tell_input(next)) return false;
+      if (!copy_input(next)) return false;
       continue;
     }
     if (!nodes->insert(*maker).second) continue;
@@ -94,31 +94,32 @@ bool KnownElements::collect(ValueId id, std::set<size_t>* nodes) {
 
 bool KnownElements::compute(const graph::Node& node) {
   std::vector<const graph::Value*> operands;
-  std::set<std::string> from;
+  std::set<std::string> known;
   for (const ValueId id : node.inputs) {
-    const auto told = told_.find(id);
-    if (told != told_.end()) from.insert(told->second.from.begin(), told->second.from.end());
-    operands.push_back(id == graph::kNoValue ? nullptr
-                       : told != told_.end() ? &told->second.value
-                                             : &builder_.value(id));
+    const auto found = computed_.find(id);
+    if (found != computed_.end())
+      known.insert(found->second.known.begin(), found->second.known.end());
+    operands.push_back(id == graph::kNoValue      ? nullptr
+                       : found != computed_.end() ? &found->second.value
+                                                  : &builder_.value(id));
   }
   Result<std::vector<graph::Value>> results = evaluate_node(builder_.budget(), node, operands);
   if (!results.ok()) return false;
   for (size_t i = 0; i < node.outputs.size(); ++i) {
-    told_.emplace(node.outputs[i], Told{std::move((*results)[i]), from});
+    computed_.emplace(node.outputs[i], Computed{std::move((*results)[i]), known});
   }
   return true;
 }
 
-const KnownElements::Told* KnownElements::of(ValueId id) {
+const KnownElements::Computed* KnownElements::of(ValueId id) {
   std::set<size_t> nodes;
   if (!collect(id, &nodes)) return nullptr;
   // In ascending order, a node comes after those that make its operands.
   for (const size_t node : nodes) {
     if (!compute(builder_.graph().nodes[node])) return nullptr;
   }
-  const auto told = told_.find(id);
-  return told != told_.end() ? &told->second : nullptr;
+  const auto found = computed_.find(id);
+  return found != computed_.end() ? &found->second : nullptr;
 }
 
 }  // namespace millrace::lowering

@@ -26,27 +26,28 @@ class KnownElements {
   // Registers `id` as the input of the graph for `known`. Requirement: `known` outlives this.
   void add_input(graph::ValueId id, const Known& known) { inputs_.emplace(id, &known); }
 
-  struct Told {
-    graph::Value value;          // a constant
-    std::set<std::string> from;  // names of the known values that the elements depend on
+  struct Computed {
+    graph::Value value;           // a constant
+    std::set<std::string> known;  // names of the known values that the elements depend on
   };
   // Returns the elements of a value that is no constant of the graph. Null if they are not known;
   // if the value, or one that it is computed from, is too large to describe shapes; if too many
   // nodes would have to be evaluated; or if the builder's budget does not suffice. The pointer
   // stays valid as long as this.
-  const Told* of(graph::ValueId id);
+  const Computed* of(graph::ValueId id);
 
  private:
   // Adds the indices of the nodes that have to be evaluated for `id` to `nodes`.
   bool collect(graph::ValueId id, std::set<size_t>* nodes);
-  // Copies the elements of a known input to `told_`.
-  bool tell_input(graph::ValueId id);
-  // Adds the elements of the node's outputs to `told_`.
+  // Copies the elements of a known input to `computed_`.
+  bool copy_input(graph::ValueId id);
+  // Adds the elements of the node's outputs to `computed_`.
   bool compute(const graph::Node& node);
 
   GraphBuilder& builder_;
   std::unordered_map<graph::ValueId, const Known*> inputs_;
-  std::map<graph::ValueId, Told> told_;  // elements found so far; values are never recomputed
+  // The elements found so far; values are never recomputed.
+  std::map<graph::ValueId, Computed> computed_;
 };
 
 }  // namespace millrace::lowering

@@ -68,7 +68,7 @@ class StageLowering {
   // known values.
   struct Settled {
     graph::ValueId id;
-    std::set<std::string> from;  // names of these known values
+    std::set<std::string> known;  // names of these known values
   };
 
   Scope& open_scope(const network::Network& network, std::string prefix, Scope* outer);

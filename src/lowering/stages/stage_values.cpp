@@ -111,13 +111,13 @@ bool StageLowering::settle(const std::vector<ValueId>& asked) {
     if (elements_.of(id) == nullptr) return false;
   }
   for (const ValueId id : asked) {
-    const KnownElements::Told& told = *elements_.of(id);
-    graph::Value constant = told.value;
+    const KnownElements::Computed& computed = *elements_.of(id);
+    graph::Value constant = computed.value;
     constant.name = builder_.value(id).name;
     if (!constants_.try_emplace(id, static_cast<ValueId>(builder_.graph().values.size())).second)
       continue;
     builder_.add_constant(std::move(constant));
-    settled_.push_back({id, told.from});
+    settled_.push_back({id, computed.known});
   }
   return true;
 }
@@ -130,7 +130,7 @@ void StageLowering::take_back(size_t settled) {
 
 std::vector<std::string> StageLowering::read_names() const {
   std::set<std::string> names;
-  for (const Settled& settled : settled_) names.insert(settled.from.begin(), settled.from.end());
+  for (const Settled& settled : settled_) names.insert(settled.known.begin(), settled.known.end());
   return {names.begin(), names.end()};
 }
 
