@@ -15,14 +15,14 @@ namespace {
 using graph::Dims;
 using Members = std::vector<ValueId>;
 
-// A sequence that SplitToSequence makes has fewer members: a hostile model may state a dimension,
-// or a number of parts, of any size.
-constexpr int64_t kMostMembers = 4096;
+// The maximum length of a sequence that SplitToSequence makes: a hostile model may state a
+// dimension, or a number of parts, of any size.
+constexpr int64_t kMostMembers = 4095;
 
 Status check_length(int64_t members) {
-  if (members < kMostMembers) return {};
+  if (members <= kMostMembers) return {};
   return unsupported(
-      fmt::format("a sequence of {} or more tensors is not supported", kMostMembers));
+      fmt::format("a sequence of more than {} tensors is not supported", kMostMembers));
 }
 
 // Returns the position that operand `index` states in a sequence of `count` tensors. A negative one

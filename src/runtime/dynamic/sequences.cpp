@@ -26,10 +26,14 @@ Results one_result(RunValue value) {
   return results;
 }
 
+Status check_length(size_t members) {
+  if (members <= kMostMembers) return {};
+  return unsupported(
+      fmt::format("a sequence of more than {} tensors is not supported", kMostMembers));
+}
+
 Results sequence(Members members) {
-  if (members.size() > kMostMembers)
-    return unsupported(
-        fmt::format("a sequence of more than {} tensors is not supported", kMostMembers));
+  MILLRACE_RETURN_IF_ERROR(check_length(members.size()));
   RunValue value;
   value.members = std::make_shared<const Members>(std::move(members));
   return one_result(std::move(value));
@@ -177,11 +181,10 @@ class Operation {
       MILLRACE_ASSIGN_OR_RETURN(const RunValue stated, operand(1));
       if (stated.shape.size() == 1) return stated_sizes(stated, size);
       MILLRACE_ASSIGN_OR_RETURN(each, read_integer(stated));
-      if (each < 1) return invalid_argument("its split must be at least 1");
+      if (each < 1) return invalid_argument("its split must be a positive integer");
     }
     const auto step = static_cast<size_t>(each);
-    if (size / step > kMostMembers)
-      return unsupported(fmt::format("a split into {} parts is not supported", size / step));
+    MILLRACE_RETURN_IF_ERROR(check_length(size / step));
     for (size_t begin = 0; begin < size; begin += std::min(step, size - begin))
       sizes.push_back(std::min(step, size - begin));
     return sizes;
@@ -194,13 +197,11 @@ class Operation {
       MILLRACE_ASSIGN_OR_RETURN(const RunValue one, take_part(stated, 0, i));
       MILLRACE_ASSIGN_OR_RETURN(const int64_t part, read_integer(one));
       if (part < 0 || static_cast<uint64_t>(part) > left)
-        return invalid_argument(
-            fmt::format("the sizes of its parts do not fit a dimension of {}", size));
+        return invalid_argument(fmt::format("its parts do not fit into the dimension of {}", size));
       sizes.push_back(static_cast<size_t>(part));
       left -= sizes.back();
     }
-    if (left != 0)
-      return invalid_argument("the sizes of its parts add up to less than the dimension");
+    if (left != 0) return invalid_argument("its parts do not add up to the dimension");
     return sizes;
   }
 
