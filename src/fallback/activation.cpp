@@ -99,7 +99,7 @@ Result<std::vector<RecurrentActivation>> recurrent_activations(
     const NodeView& node, size_t count, std::span<const ActivationKind> defaults) {
   const auto* names = node.texts("activations");
   if (names != nullptr && names->size() != count)
-    return invalid_argument(fmt::format("{} activations where {} belong", names->size(), count));
+    return invalid_argument(fmt::format("{} activations; expected {}", names->size(), count));
   Parameters alphas(node.reals("activation_alpha")), betas(node.reals("activation_beta"));
   std::vector<RecurrentActivation> activations;
   for (size_t i = 0; i < count; ++i) {

@@ -13,28 +13,6 @@
 namespace millrace::fallback {
 namespace {
 
-std::string describe(Count count) {
-  if (count.most == kAnyNumber) return fmt::format("{} or more", count.least);
-  if (count.least == count.most) return std::to_string(count.least);
-  return fmt::format("{} to {}", count.least, count.most);
-}
-
-Status check_count(const char* what, size_t number, Count allowed) {
-  const bool enough = number >= allowed.least;
-  if (enough && (allowed.most == kAnyNumber || number <= allowed.most)) return {};
-  return invalid_argument(
-      fmt::format("it has {} {} where {} belong", number, what, describe(allowed)));
-}
-
-// Operands of an operator that takes any number are all required.
-Status check_presence(const OperatorSpec& spec, std::span<const TensorView> inputs) {
-  const size_t required = spec.inputs.most == kAnyNumber ? inputs.size() : spec.inputs.least;
-  for (size_t i = 0; i < required; ++i) {
-    if (!inputs[i].present()) return invalid_argument(fmt::format("its input {} is left out", i));
-  }
-  return {};
-}
-
 bool is_of_kind(const graph::Attribute::Value& value, AttributeKind kind) {
   const auto own = static_cast<AttributeKind>(value.index());
   if (kind == AttributeKind::kNumbers)
@@ -84,9 +62,9 @@ Result<std::vector<graph::ValueType>> infer_outputs(const graph::Fallback& op,
                                                     size_t outputs, std::vector<size_t>* asked) {
   const OperatorSpec* spec = find_operator(op.name);
   if (spec == nullptr) return unsupported(fmt::format("there is no operator {}", op.name));
-  MILLRACE_RETURN_IF_ERROR(check_count("inputs", inputs.size(), spec->inputs));
+  MILLRACE_RETURN_IF_ERROR(
+      check_inputs(inputs.size(), spec->inputs, [&](size_t i) { return inputs[i].present(); }));
   MILLRACE_RETURN_IF_ERROR(check_count("outputs", outputs, spec->outputs));
-  MILLRACE_RETURN_IF_ERROR(check_presence(*spec, inputs));
   MILLRACE_RETURN_IF_ERROR(check_attributes(*spec, op));
   MILLRACE_RETURN_IF_ERROR(check_first_type(*spec, inputs));
   std::vector<graph::ValueType> types(outputs);

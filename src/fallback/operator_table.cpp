@@ -1,10 +1,36 @@
 #include "fallback/operator_table.h"
 
+#include <fmt/format.h>
+
 #include <array>
 
 #include "fallback/families.h"
 
 namespace millrace::fallback {
+namespace {
+
+std::string describe(Count count) {
+  if (count.most == kAnyNumber) return fmt::format("{} or more", count.least);
+  if (count.least == count.most) return std::to_string(count.least);
+  return fmt::format("{} to {}", count.least, count.most);
+}
+
+}  // namespace
+
+Status check_count(const char* what, size_t number, Count allowed) {
+  const bool enough = number >= allowed.least;
+  if (enough && (allowed.most == kAnyNumber || number <= allowed.most)) return {};
+  return invalid_argument(
+      fmt::format("it has {} {}; expected {}", number, what, describe(allowed)));
+}
+
+Status check_inputs(size_t number, Count allowed, const std::function<bool(size_t)>& is_present) {
+  MILLRACE_RETURN_IF_ERROR(check_count("inputs", number, allowed));
+  const size_t required = allowed.most == kAnyNumber ? number : allowed.least;
+  for (size_t i = 0; i < required; ++i)
+    if (!is_present(i)) return invalid_argument(fmt::format("its input {} is missing", i));
+  return {};
+}
 
 std::span<const std::span<const OperatorSpec>> operator_families() noexcept {
   static const std::array kFamilies = {

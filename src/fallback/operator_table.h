@@ -5,7 +5,9 @@
 // Constant data: thread-safe.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -39,6 +41,12 @@ inline constexpr uint8_t kAnyNumber = 255;
 struct Count {
   uint8_t least = 1, most = 1;
 };
+
+// kInvalidArgument unless a node may have `number` inputs or outputs, which `what` says.
+Status check_count(const char* what, size_t number, Count allowed);
+// kInvalidArgument unless a node may have `number` inputs, and those that must be present are. All
+// inputs of an operator that takes any number must be present.
+Status check_inputs(size_t number, Count allowed, const std::function<bool(size_t)>& is_present);
 
 // Sets the types and dimensions of the outputs. kInvalidArgument: operands or attributes do not
 // match the operator. kUnsupported: the dimensions depend on elements that are not known.

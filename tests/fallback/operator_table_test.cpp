@@ -129,15 +129,15 @@ TEST(FallbackNode, NeedsAKnownOperator) {
 }
 
 TEST(FallbackNode, NeedsTheNumberOfInputsAndOutputsThatBelong) {
-  EXPECT_THAT(refusal("Add", {kNumbers3}).message(), HasSubstr("1 inputs where 2 belong"));
-  EXPECT_THAT(refusal("Tan", {kNumbers3, kNumbers3}).message(), HasSubstr("2 inputs where 1"));
-  EXPECT_THAT(refusal("Sum", {}).message(), HasSubstr("0 inputs where 1 or more"));
-  EXPECT_THAT(refusal("Tan", {kNumbers3}, {}, 2).message(), HasSubstr("2 outputs where 1"));
+  EXPECT_THAT(refusal("Add", {kNumbers3}).message(), HasSubstr("1 inputs; expected 2"));
+  EXPECT_THAT(refusal("Tan", {kNumbers3, kNumbers3}).message(), HasSubstr("2 inputs; expected 1"));
+  EXPECT_THAT(refusal("Sum", {}).message(), HasSubstr("0 inputs; expected 1 or more"));
+  EXPECT_THAT(refusal("Tan", {kNumbers3}, {}, 2).message(), HasSubstr("2 outputs; expected 1"));
 }
 
 TEST(FallbackNode, NeedsItsRequiredInputs) {
-  EXPECT_THAT(refusal("Add", {kNumbers3, absent()}).message(), HasSubstr("input 1 is left out"));
-  EXPECT_THAT(refusal("Sum", {kNumbers3, absent()}).message(), HasSubstr("input 1 is left out"));
+  EXPECT_THAT(refusal("Add", {kNumbers3, absent()}).message(), HasSubstr("input 1 is missing"));
+  EXPECT_THAT(refusal("Sum", {kNumbers3, absent()}).message(), HasSubstr("input 1 is missing"));
 }
 
 TEST(FallbackNode, RefusesAttributesThatItDoesNotKnow) {

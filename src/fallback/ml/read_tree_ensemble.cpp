@@ -20,7 +20,7 @@ struct Lists {
 
 Status check_length(const char* name, const Dims* list, size_t count) {
   if (list != nullptr && list->size() == count) return {};
-  return invalid_argument(fmt::format("{} has {} entries where {} belong", name,
+  return invalid_argument(fmt::format("{} has {} entries; expected {}", name,
                                       list != nullptr ? list->size() : 0, count));
 }
 

@@ -31,7 +31,7 @@ Result<BranchMode> mode_of(const std::string& name) {
 Result<const Dims*> integers_of(const NodeView& node, const std::string& name, size_t count) {
   const Dims* list = node.integers(name.c_str());
   if (list != nullptr && list->size() == count) return list;
-  return invalid_argument(fmt::format("{} has {} entries where {} belong", name,
+  return invalid_argument(fmt::format("{} has {} entries; expected {}", name,
                                       list != nullptr ? list->size() : 0, count));
 }
 
@@ -39,7 +39,7 @@ Result<const std::vector<float>*> reals_of(const NodeView& node, const std::stri
                                            size_t count) {
   const auto* list = stated_numbers(node, name.c_str());
   if (list != nullptr && list->size() == count) return list;
-  return invalid_argument(fmt::format("{} has {} entries where {} belong", name,
+  return invalid_argument(fmt::format("{} has {} entries; expected {}", name,
                                       list != nullptr ? list->size() : 0, count));
 }
 

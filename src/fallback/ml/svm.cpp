@@ -65,7 +65,7 @@ Result<Kernel> read_kernel(const NodeView& node) {
 Result<const Floats*> floats_of(const NodeView& node, const char* name, size_t count) {
   const Floats* list = node.reals(name);
   if (list != nullptr && list->size() == count) return list;
-  return invalid_argument(fmt::format("{} has {} entries where {} belong", name,
+  return invalid_argument(fmt::format("{} has {} entries; expected {}", name,
                                       list != nullptr ? list->size() : 0, count));
 }
 

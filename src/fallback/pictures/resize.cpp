@@ -65,7 +65,7 @@ Result<std::vector<size_t>> resized_axes(const NodeView& node) {
 
 Status check_count(const char* what, size_t count, size_t wanted) {
   if (count == wanted) return {};
-  return invalid_argument(fmt::format("{} {} where {} belong", count, what, wanted));
+  return invalid_argument(fmt::format("{} {}; expected {}", count, what, wanted));
 }
 
 Status check_scale(const Axis& axis, double scale) {

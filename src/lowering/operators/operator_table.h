@@ -2,10 +2,10 @@
 // row may still be fallback operators (src/fallback). Constant data: thread-safe.
 #pragma once
 
-#include <cstddef>
 #include <span>
 #include <string_view>
 
+#include "fallback/operator_table.h"
 #include "lowering/operators/node_import.h"
 
 namespace millrace::lowering {
@@ -14,15 +14,14 @@ namespace millrace::lowering {
 inline constexpr int kMinOpset = 1;
 inline constexpr int kMaxOpset = 22;
 
-inline constexpr size_t kAnyNumber = ~size_t{0};
+using fallback::kAnyNumber;
 
 struct OperatorEntry {
   std::string_view domain;  // "" is the default domain
   std::string_view type;
-  int since;        // the first opset of the domain that the handler supports
-  int last;         // the last one
-  size_t required;  // the first operands, which must be present
-  size_t allowed;   // the most operands; may be kAnyNumber
+  int since;  // the first opset of the domain that the handler supports
+  int last;   // the last one
+  fallback::Count operands;
   Handler handler;
 };
 

@@ -23,21 +23,6 @@ size_t constant_bytes(const network::Network& network) {
   return bytes;
 }
 
-Status check_operands(const OperatorEntry& entry, const std::vector<ValueId>& operands) {
-  if (operands.size() < entry.required || operands.size() > entry.allowed) {
-    const std::string allowed =
-        entry.allowed == kAnyNumber ? " or more" : fmt::format(" to {}", entry.allowed);
-    return invalid_argument(
-        fmt::format("it has {} inputs; expected {}{}", operands.size(), entry.required, allowed));
-  }
-  // Operators with any number of operands have no optional ones.
-  const size_t required = entry.allowed == kAnyNumber ? operands.size() : entry.required;
-  for (size_t i = 0; i < required; ++i) {
-    if (operands[i] == kNoValue) return invalid_argument(fmt::format("its input {} is missing", i));
-  }
-  return {};
-}
-
 }  // namespace
 
 StageLowering::StageLowering(const StageRequest& request, bool whole)
@@ -220,7 +205,9 @@ StageLowering::Attempt StageLowering::lower_by_fallback(const network::Node& nod
 
 Result<ValueId> StageLowering::call_handler(const OperatorEntry& entry, NodeImport& import,
                                             const network::Node& node) {
-  MILLRACE_RETURN_IF_ERROR(check_operands(entry, import.operands()));
+  const std::vector<ValueId>& operands = import.operands();
+  MILLRACE_RETURN_IF_ERROR(fallback::check_inputs(
+      operands.size(), entry.operands, [&](size_t i) { return operands[i] != kNoValue; }));
   if (node.outputs.empty()) return invalid_argument("it has no output");
   const Result<ValueId> first = entry.handler(import);
   MILLRACE_RETURN_IF_ERROR(import.attribute_status());

@@ -123,7 +123,7 @@ TEST(FallbackRecurrent, RefusesWhatDoesNotFit) {
   EXPECT_THAT(refusal("RNN", {kSteps, kUnit, kUnit}, {{"activations", Texts{"Step"}}}).message(),
               HasSubstr("'Step'"));
   EXPECT_THAT(refusal("RNN", {kSteps, kUnit, kUnit}, {{"activations", Texts{}}}).message(),
-              HasSubstr("0 activations where 1"));
+              HasSubstr("0 activations; expected 1"));
   EXPECT_THAT(refusal("RNN", {kSteps, kUnit, kUnit}, {{"direction", std::string("up")}}).message(),
               HasSubstr("'up'"));
 }

@@ -160,8 +160,8 @@ TEST(FallbackSvm, RefusesListsThatDoNotFit) {
         std::move(value);
     return refusal("ai.onnx.ml.SVMClassifier", {kSamples}, attributes).message();
   };
-  EXPECT_THAT(with("coefficients", Floats{1}), HasSubstr("1 entries where 10 belong"));
-  EXPECT_THAT(with("rho", Floats{1}), HasSubstr("rho has 1 entries where 3"));
+  EXPECT_THAT(with("coefficients", Floats{1}), HasSubstr("1 entries; expected 10"));
+  EXPECT_THAT(with("rho", Floats{1}), HasSubstr("rho has 1 entries; expected 3"));
   EXPECT_THAT(with("support_vectors", Floats{1, 2, 3}), HasSubstr("support_vectors"));
   EXPECT_THAT(with("vectors_per_class", Dims{1, 2}), HasSubstr("vectors_per_class"));
   EXPECT_THAT(with("vectors_per_class", Dims{-1, 3, 3}), HasSubstr("vectors_per_class has -1"));

@@ -147,7 +147,7 @@ TEST(FallbackResize, RefusesScalesAndSizesThatAreNone) {
     EXPECT_THAT(refusal("Resize", {kRow, absent(), absent(), vector_of<int64_t>({size})}).message(),
                 HasSubstr("out of range"));
   EXPECT_THAT(refusal("Resize", {kRow, absent(), vector_of<float>({1, 1})}).message(),
-              HasSubstr("2 scales where 1"));
+              HasSubstr("2 scales; expected 1"));
   EXPECT_THAT(refusal("Resize", {kRow, absent(), absent()}).message(), HasSubstr("neither"));
   EXPECT_THAT(refusal("Resize", {kRow, absent(), vector_of<float>({2})}, mode("spline")).message(),
               HasSubstr("'spline'"));

@@ -167,7 +167,7 @@ struct Table {
 Result<Table> read_table(NodeImport& node) {
   const graph::Value& data = node.value(kData);
   if (data.type != DataType::kUint8 && data.type != DataType::kInt8)
-    return unsupported("its data must be integers of four or eight bits");
+    return unsupported("its data must be integers of 2, 4 or 8 bits");
   Table table;
   table.shape = data.shape;
   table.is_signed = data.type == DataType::kInt8;
