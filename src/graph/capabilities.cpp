@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <string_view>
 
@@ -14,21 +13,9 @@ namespace {
 
 using tensor::DataType;
 
-constexpr std::array<const char*, kReduceKindCount> kReduceNames = {"Sum", "Mean", "Max", "Min",
-                                                                    "Prod"};
-
-const char* name_of(ReduceKind kind) noexcept {
-  const auto index = static_cast<size_t>(kind);
-  return index < kReduceNames.size() ? kReduceNames[index] : "?";
-}
-
-const char* name_of(PoolKind kind) noexcept {
-  return kind == PoolKind::kMax ? "Max" : "Average";
-}
-
 struct FunctionOf {
-  const char* operator()(const Unary& op) const { return graph::name_of(op.function.kind); }
-  const char* operator()(const Binary& op) const { return graph::name_of(op.kind); }
+  const char* operator()(const Unary& op) const { return name_of(op.function.kind); }
+  const char* operator()(const Binary& op) const { return name_of(op.kind); }
   const char* operator()(const Pool& op) const { return name_of(op.kind); }
   const char* operator()(const GlobalPool& op) const { return name_of(op.kind); }
   const char* operator()(const Reduce& op) const { return name_of(op.kind); }

@@ -3,9 +3,11 @@
 // expresses through optional attributes, negative axes or small constant inputs. So shape
 // functions, passes, the archive and devices handle one form only.
 //
-// A new operator needs a struct here and in Operator, a shape function (shape.cpp), a table in the
-// archive schema and its serialisation, and a kernel in a device. Operators that need not be fast
-// need none of these: they are a Fallback, with a row in a table of src/fallback.
+// Each struct lists its attributes once, for the archive and for printed graphs: attributes() calls
+// the visitor with a Member for each, in the order of the fields in the archive schema.
+//
+// CONTRIBUTING.md says what else a new operator needs. Operators that need not be fast need no
+// struct: they are a Fallback, with a row in a table of src/fallback.
 #pragma once
 
 #include <cstdint>
@@ -66,6 +68,14 @@ struct Activation {
   friend bool operator==(const Activation&, const Activation&) = default;
 };
 
+// An attribute of the operator Op: its name, and the member that holds it.
+template <class Op, class T>
+struct Member {
+  constexpr Member(const char* its_name, T Op::*pointer) : name(its_name), value(pointer) {}
+  const char* name;
+  T Op::*value;
+};
+
 // Convolution. Inputs: x [N, C, spatial...], weight [M, C / group, kernel...], then bias [M] or
 // kNoValue, residual (shape of the output) or kNoValue, and slope ([M], of PRelu) or kNoValue;
 // trailing kNoValue may be left out. y = activation(conv(x) + bias + residual), or PRelu with
@@ -74,6 +84,11 @@ struct Conv {
   Dims strides, dilations, pads_begin, pads_end;  // one entry per spatial dimension
   int64_t group = 1;
   Activation activation;
+  static constexpr auto attributes(auto&& visitor) {
+    return visitor(Member{"strides", &Conv::strides}, Member{"dilations", &Conv::dilations},
+                   Member{"pads_begin", &Conv::pads_begin}, Member{"pads_end", &Conv::pads_end},
+                   Member{"group", &Conv::group}, Member{"activation", &Conv::activation});
+  }
   friend bool operator==(const Conv&, const Conv&) = default;
 };
 
@@ -86,12 +101,22 @@ struct Pool {
   PoolKind kind = PoolKind::kMax;
   Dims kernel, strides, dilations, pads_begin, pads_end, ceil_excess;
   bool count_include_pad = false;
+  static constexpr auto attributes(auto&& visitor) {
+    return visitor(Member{"kind", &Pool::kind}, Member{"kernel", &Pool::kernel},
+                   Member{"strides", &Pool::strides}, Member{"dilations", &Pool::dilations},
+                   Member{"pads_begin", &Pool::pads_begin}, Member{"pads_end", &Pool::pads_end},
+                   Member{"ceil_excess", &Pool::ceil_excess},
+                   Member{"count_include_pad", &Pool::count_include_pad});
+  }
   friend bool operator==(const Pool&, const Pool&) = default;
 };
 
 // Pooling over all spatial dimensions: input x [N, C, spatial...], output [N, C, 1...].
 struct GlobalPool {
   PoolKind kind = PoolKind::kAverage;
+  static constexpr auto attributes(auto&& visitor) {
+    return visitor(Member{"kind", &GlobalPool::kind});
+  }
   friend bool operator==(const GlobalPool&, const GlobalPool&) = default;
 };
 
@@ -103,51 +128,81 @@ struct MatMul {
   bool transpose_a = false, transpose_b = false;
   float alpha = 1;
   Activation activation;
+  static constexpr auto attributes(auto&& visitor) {
+    return visitor(Member{"transpose_a", &MatMul::transpose_a},
+                   Member{"transpose_b", &MatMul::transpose_b}, Member{"alpha", &MatMul::alpha},
+                   Member{"activation", &MatMul::activation});
+  }
   friend bool operator==(const MatMul&, const MatMul&) = default;
 };
 
 struct Unary {
   Activation function;
+  static constexpr auto attributes(auto&& visitor) {
+    return visitor(Member{"function", &Unary::function});
+  }
   friend bool operator==(const Unary&, const Unary&) = default;
 };
 
 // Two inputs, broadcast as in numpy. For kPrelu the second is the slope.
 struct Binary {
   BinaryKind kind = BinaryKind::kAdd;
+  static constexpr auto attributes(auto&& visitor) {
+    return visitor(Member{"kind", &Binary::kind});
+  }
   friend bool operator==(const Binary&, const Binary&) = default;
 };
 
 // Inputs: x [N, C, ...], scale [C], bias [C], mean [C], variance [C].
 struct BatchNormalization {
   float epsilon = 1e-5f;
+  static constexpr auto attributes(auto&& visitor) {
+    return visitor(Member{"epsilon", &BatchNormalization::epsilon});
+  }
   friend bool operator==(const BatchNormalization&, const BatchNormalization&) = default;
 };
 
 struct Softmax {
   int64_t axis = -1;  // 0 <= axis < rank; normalises along this dimension only
   bool log = false;   // whether to compute LogSoftmax
+  static constexpr auto attributes(auto&& visitor) {
+    return visitor(Member{"axis", &Softmax::axis}, Member{"log", &Softmax::log});
+  }
   friend bool operator==(const Softmax&, const Softmax&) = default;
 };
 
 struct Concat {
   int64_t axis = 0;
+  static constexpr auto attributes(auto&& visitor) {
+    return visitor(Member{"axis", &Concat::axis});
+  }
   friend bool operator==(const Concat&, const Concat&) = default;
 };
 
 // Gives the elements another shape; it also represents Flatten, Squeeze and Unsqueeze.
 struct Reshape {
   Dims shape;
+  static constexpr auto attributes(auto&& visitor) {
+    return visitor(Member{"shape", &Reshape::shape});
+  }
   friend bool operator==(const Reshape&, const Reshape&) = default;
 };
 
 struct Transpose {
   Dims permutation;  // output dimension i is input dimension permutation[i]
+  static constexpr auto attributes(auto&& visitor) {
+    return visitor(Member{"permutation", &Transpose::permutation});
+  }
   friend bool operator==(const Transpose&, const Transpose&) = default;
 };
 
 // One entry per dimension: output[i] = input[begin + i * step] for 0 <= i < size; step != 0.
 struct Slice {
   Dims begin, size, step;
+  static constexpr auto attributes(auto&& visitor) {
+    return visitor(Member{"begin", &Slice::begin}, Member{"size", &Slice::size},
+                   Member{"step", &Slice::step});
+  }
   friend bool operator==(const Slice&, const Slice&) = default;
 };
 
@@ -155,6 +210,9 @@ struct Slice {
 // shape of indices. Negative indices count from the end.
 struct Gather {
   int64_t axis = 0;
+  static constexpr auto attributes(auto&& visitor) {
+    return visitor(Member{"axis", &Gather::axis});
+  }
   friend bool operator==(const Gather&, const Gather&) = default;
 };
 
@@ -163,6 +221,10 @@ struct Pad {
   PadMode mode = PadMode::kConstant;
   Dims begin, end;  // one entry per dimension; negative entries crop
   float value = 0;
+  static constexpr auto attributes(auto&& visitor) {
+    return visitor(Member{"mode", &Pad::mode}, Member{"begin", &Pad::begin},
+                   Member{"end", &Pad::end}, Member{"value", &Pad::value});
+  }
   friend bool operator==(const Pad&, const Pad&) = default;
 };
 
@@ -175,6 +237,11 @@ struct Resize {
   NearestMode nearest = NearestMode::kFloor;
   Dims shape;                 // of the output
   std::vector<float> scales;  // one per dimension, output over input, as the model states them
+  static constexpr auto attributes(auto&& visitor) {
+    return visitor(Member{"mode", &Resize::mode}, Member{"coordinates", &Resize::coordinates},
+                   Member{"nearest", &Resize::nearest}, Member{"shape", &Resize::shape},
+                   Member{"scales", &Resize::scales});
+  }
   friend bool operator==(const Resize&, const Resize&) = default;
 };
 
@@ -182,17 +249,25 @@ struct Reduce {
   ReduceKind kind = ReduceKind::kMean;
   Dims axes;  // ascending, 0 <= axis < rank
   bool keep_dims = true;
+  static constexpr auto attributes(auto&& visitor) {
+    return visitor(Member{"kind", &Reduce::kind}, Member{"axes", &Reduce::axes},
+                   Member{"keep_dims", &Reduce::keep_dims});
+  }
   friend bool operator==(const Reduce&, const Reduce&) = default;
 };
 
 struct Cast {
   tensor::DataType to = tensor::DataType::kFloat32;
+  static constexpr auto attributes(auto&& visitor) { return visitor(Member{"to", &Cast::to}); }
   friend bool operator==(const Cast&, const Cast&) = default;
 };
 
 // Broadcasts the input to `shape`, as in numpy.
 struct Expand {
   Dims shape;
+  static constexpr auto attributes(auto&& visitor) {
+    return visitor(Member{"shape", &Expand::shape});
+  }
   friend bool operator==(const Expand&, const Expand&) = default;
 };
 
@@ -200,6 +275,7 @@ struct Expand {
 // values, rounded to the type and quantisation of the output value (Quantisation in graph.h): this
 // quantises, dequantises to FLOAT32, or requantises.
 struct Requantise {
+  static constexpr auto attributes(auto&& visitor) { return visitor(); }
   friend bool operator==(const Requantise&, const Requantise&) = default;
 };
 
@@ -222,14 +298,47 @@ struct Fallback {
   friend bool operator==(const Fallback&, const Fallback&) = default;
 };
 
-using Operator = std::variant<Conv, Pool, GlobalPool, MatMul, Unary, Binary, BatchNormalization,
-                              Softmax, Concat, Reshape, Transpose, Slice, Gather, Pad, Resize,
-                              Reduce, Cast, Expand, Fallback, Requantise>;
+// The list of operators, in the order of the union in the archive schema. What every operator needs
+// is declared from this list.
+#define MILLRACE_GRAPH_OPERATORS(X) \
+  X(Conv)                           \
+  X(Pool)                           \
+  X(GlobalPool)                     \
+  X(MatMul)                         \
+  X(Unary)                          \
+  X(Binary)                         \
+  X(BatchNormalization)             \
+  X(Softmax)                        \
+  X(Concat)                         \
+  X(Reshape)                        \
+  X(Transpose)                      \
+  X(Slice)                          \
+  X(Gather)                         \
+  X(Pad)                            \
+  X(Resize)                         \
+  X(Reduce)                         \
+  X(Cast)                           \
+  X(Expand)                         \
+  X(Fallback)                       \
+  X(Requantise)
+
+// A variant of all types but the first, since an entry of the list begins with a comma here.
+template <class, class... Ops>
+using VariantOfOthers = std::variant<Ops...>;
+#define MILLRACE_X(Op) , Op
+using Operator = VariantOfOthers<void MILLRACE_GRAPH_OPERATORS(MILLRACE_X)>;
+#undef MILLRACE_X
 
 // Returns the name of the operator's struct, for example "Conv"; for a Fallback, the name that it
 // carries.
 const char* name_of(const Operator& op) noexcept;
 const char* name_of(UnaryKind kind) noexcept;
 const char* name_of(BinaryKind kind) noexcept;
+const char* name_of(ReduceKind kind) noexcept;
+const char* name_of(PoolKind kind) noexcept;
+const char* name_of(PadMode mode) noexcept;
+const char* name_of(ResizeMode mode) noexcept;
+const char* name_of(CoordinateMode mode) noexcept;
+const char* name_of(NearestMode mode) noexcept;
 
 }  // namespace millrace::graph

@@ -1,5 +1,3 @@
-// An overload of describe() for each operator of the graph lists its attributes; std::visit chooses
-// one, so a new operator does not compile without its overload.
 #include "cli/passes/graph_text.h"
 
 #include <fmt/format.h>
@@ -25,166 +23,9 @@ std::string quoted(const std::string& name) {
   return Json(name).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-const char* name_of(graph::PoolKind kind) {
-  return kind == graph::PoolKind::kMax ? "max" : "average";
+std::string value_text(bool flag) {
+  return flag ? "true" : "false";
 }
-
-const char* name_of(graph::PadMode mode) {
-  constexpr const char* kNames[] = {"constant", "reflect", "edge"};
-  return kNames[static_cast<size_t>(mode)];
-}
-
-const char* name_of(graph::ReduceKind kind) {
-  constexpr const char* kNames[graph::kReduceKindCount] = {"sum", "mean", "max", "min", "prod"};
-  return kNames[static_cast<size_t>(kind)];
-}
-
-const char* name_of(graph::ResizeMode mode) {
-  return mode == graph::ResizeMode::kNearest ? "nearest" : "linear";
-}
-
-const char* name_of(graph::CoordinateMode mode) {
-  constexpr const char* kNames[] = {"asymmetric", "half_pixel", "pytorch_half_pixel",
-                                    "align_corners"};
-  return kNames[static_cast<size_t>(mode)];
-}
-
-const char* name_of(graph::NearestMode mode) {
-  constexpr const char* kNames[] = {"floor", "ceil", "round_prefer_floor", "round_prefer_ceil"};
-  return kNames[static_cast<size_t>(mode)];
-}
-
-// Collects entries `name=value`, separated by spaces.
-class Attributes {
- public:
-  void add(std::string_view name, std::string_view value) {
-    if (!text_.empty()) text_ += ' ';
-    text_ += fmt::format("{}={}", name, value);
-  }
-  void add(std::string_view name, const graph::Dims& dims) { add(name, graph::to_string(dims)); }
-  void add(std::string_view name, int64_t number) { add(name, fmt::to_string(number)); }
-  void add_float(std::string_view name, float number) { add(name, fmt::format("{:g}", number)); }
-  void add_flag(std::string_view name, bool set) {
-    if (set) add(name, "true");
-  }
-  // Adds a function with its parameters, if it has any; nothing for the identity.
-  void add_function(std::string_view name, const Activation& function) {
-    if (function.kind == UnaryKind::kIdentity) return;
-    const bool has_parameters = function.alpha != 0 || function.beta != 0;
-    add(name, has_parameters ? fmt::format("{}({:g},{:g})", graph::name_of(function.kind),
-                                           function.alpha, function.beta)
-                             : graph::name_of(function.kind));
-  }
-
-  std::string take() { return std::move(text_); }
-
- private:
-  std::string text_;
-};
-
-void describe(Attributes& out, const graph::Conv& op) {
-  out.add("strides", op.strides);
-  out.add("dilations", op.dilations);
-  out.add("pads_begin", op.pads_begin);
-  out.add("pads_end", op.pads_end);
-  out.add("group", op.group);
-  out.add_function("activation", op.activation);
-}
-
-void describe(Attributes& out, const graph::Pool& op) {
-  out.add("kind", name_of(op.kind));
-  out.add("kernel", op.kernel);
-  out.add("strides", op.strides);
-  out.add("dilations", op.dilations);
-  out.add("pads_begin", op.pads_begin);
-  out.add("pads_end", op.pads_end);
-  out.add("ceil_excess", op.ceil_excess);
-  out.add_flag("count_include_pad", op.count_include_pad);
-}
-
-void describe(Attributes& out, const graph::GlobalPool& op) {
-  out.add("kind", name_of(op.kind));
-}
-
-void describe(Attributes& out, const graph::MatMul& op) {
-  out.add_flag("transpose_a", op.transpose_a);
-  out.add_flag("transpose_b", op.transpose_b);
-  if (op.alpha != 1) out.add_float("alpha", op.alpha);
-  out.add_function("activation", op.activation);
-}
-
-// The kind of function is printed as the name of the operation, so only its parameters are added.
-void describe(Attributes& out, const graph::Unary& op) {
-  if (op.function.alpha != 0 || op.function.beta != 0) {
-    out.add_float("alpha", op.function.alpha);
-    out.add_float("beta", op.function.beta);
-  }
-}
-
-void describe(Attributes&, const graph::Binary&) {}
-
-void describe(Attributes& out, const graph::BatchNormalization& op) {
-  out.add_float("epsilon", op.epsilon);
-}
-
-void describe(Attributes& out, const graph::Softmax& op) {
-  out.add("axis", op.axis);
-  out.add_flag("log", op.log);
-}
-
-void describe(Attributes& out, const graph::Concat& op) {
-  out.add("axis", op.axis);
-}
-
-void describe(Attributes& out, const graph::Reshape& op) {
-  out.add("shape", op.shape);
-}
-
-void describe(Attributes& out, const graph::Transpose& op) {
-  out.add("permutation", op.permutation);
-}
-
-void describe(Attributes& out, const graph::Slice& op) {
-  out.add("begin", op.begin);
-  out.add("size", op.size);
-  out.add("step", op.step);
-}
-
-void describe(Attributes& out, const graph::Gather& op) {
-  out.add("axis", op.axis);
-}
-
-void describe(Attributes& out, const graph::Pad& op) {
-  out.add("mode", name_of(op.mode));
-  out.add("begin", op.begin);
-  out.add("end", op.end);
-  if (op.value != 0) out.add_float("value", op.value);
-}
-
-void describe(Attributes& out, const graph::Resize& op) {
-  out.add("mode", name_of(op.mode));
-  out.add("coordinates", name_of(op.coordinates));
-  if (op.mode == graph::ResizeMode::kNearest) out.add("nearest", name_of(op.nearest));
-  out.add("shape", op.shape);
-  out.add("scales", fmt::format("[{}]", fmt::join(op.scales, ",")));
-}
-
-void describe(Attributes& out, const graph::Reduce& op) {
-  out.add("kind", name_of(op.kind));
-  out.add("axes", op.axes);
-  out.add_flag("keep_dims", op.keep_dims);
-}
-
-void describe(Attributes& out, const graph::Cast& op) {
-  out.add("to", tensor::to_string(op.to));
-}
-
-void describe(Attributes& out, const graph::Expand& op) {
-  out.add("shape", op.shape);
-}
-
-void describe(Attributes&, const graph::Requantise&) {}
-
 std::string value_text(int64_t number) {
   return fmt::to_string(number);
 }
@@ -194,6 +35,19 @@ std::string value_text(float number) {
 std::string value_text(const std::string& text) {
   return quoted(text);
 }
+std::string value_text(tensor::DataType type) {
+  return std::string(tensor::to_string(type));
+}
+// Prints a function with its parameters, if it has any.
+std::string value_text(const Activation& function) {
+  if (function.alpha == 0 && function.beta == 0) return graph::name_of(function.kind);
+  return fmt::format("{}({:g},{:g})", graph::name_of(function.kind), function.alpha, function.beta);
+}
+// Prints an enumerator.
+template <class T>
+std::string value_text(T attribute) {
+  return graph::name_of(attribute);
+}
 template <class T>
 std::string value_text(const std::vector<T>& list) {
   std::vector<std::string> texts;
@@ -201,10 +55,49 @@ std::string value_text(const std::vector<T>& list) {
   return fmt::format("[{}]", fmt::join(texts, ","));
 }
 
-void describe(Attributes& out, const graph::Fallback& op) {
-  for (const graph::Attribute& attribute : op.attributes)
-    out.add(attribute.name,
-            std::visit([](const auto& value) { return value_text(value); }, attribute.value));
+// Whether an attribute has no effect, and is left out: a flag that is not set, the identity as a
+// function, or a factor or summand with its usual value.
+template <class T>
+bool is_neutral(const T&, const T&) {
+  return false;
+}
+bool is_neutral(bool flag, bool) {
+  return !flag;
+}
+bool is_neutral(float number, float usual) {
+  return number == usual;
+}
+bool is_neutral(const Activation& function, const Activation&) {
+  return function.kind == UnaryKind::kIdentity;
+}
+
+// describe() appends an entry `name=value` for each attribute.
+
+template <class Op>
+void describe(std::vector<std::string>& entries, const Op& op) {
+  const auto add = [&](const auto& attribute) {
+    const auto& value = op.*attribute.value;
+    if (is_neutral(value, Op().*attribute.value)) return;
+    entries.push_back(fmt::format("{}={}", attribute.name, value_text(value)));
+  };
+  Op::attributes([&](const auto&... attributes) { (add(attributes), ...); });
+}
+
+// The kind of an elementwise operator is printed as the name of the operation.
+void describe(std::vector<std::string>& entries, const graph::Unary& op) {
+  const Activation& function = op.function;
+  if (function.alpha == 0 && function.beta == 0) return;
+  entries.push_back(fmt::format("alpha={:g} beta={:g}", function.alpha, function.beta));
+}
+
+void describe(std::vector<std::string>&, const graph::Binary&) {}
+
+void describe(std::vector<std::string>& entries, const graph::Fallback& op) {
+  for (const graph::Attribute& attribute : op.attributes) {
+    const auto text =
+        std::visit([](const auto& value) { return value_text(value); }, attribute.value);
+    entries.push_back(fmt::format("{}={}", attribute.name, text));
+  }
 }
 
 // Returns the first elements of a constant of a common type: enough to recognise scalars and small
@@ -254,9 +147,9 @@ std::string declarations(const graph::Graph& graph, const char* title,
 }  // namespace
 
 std::string attributes_text(const graph::Operator& op) {
-  Attributes attributes;
-  std::visit([&](const auto& kind) { describe(attributes, kind); }, op);
-  return attributes.take();
+  std::vector<std::string> entries;
+  std::visit([&](const auto& attributes) { describe(entries, attributes); }, op);
+  return fmt::format("{}", fmt::join(entries, " "));
 }
 
 std::string operation_name(const graph::Operator& op) {

@@ -42,24 +42,6 @@ Result<std::string> scalar(ProtoModel& model, DataType type, float number) {
   return model.constant(narrow);
 }
 
-const char* name_of(graph::PadMode mode) {
-  static constexpr const char* kNames[] = {"constant", "reflect", "edge"};
-  return kNames[static_cast<size_t>(mode)];
-}
-const char* name_of(graph::ResizeMode mode) {
-  return mode == graph::ResizeMode::kNearest ? "nearest" : "linear";
-}
-const char* name_of(graph::CoordinateMode mode) {
-  static constexpr const char* kNames[] = {"asymmetric", "half_pixel", "pytorch_half_pixel",
-                                           "align_corners"};
-  return kNames[static_cast<size_t>(mode)];
-}
-const char* name_of(graph::NearestMode mode) {
-  static constexpr const char* kNames[] = {"floor", "ceil", "round_prefer_floor",
-                                           "round_prefer_ceil"};
-  return kNames[static_cast<size_t>(mode)];
-}
-
 // Whether the scales equal the ratio of the sizes, which the standard assumes if sizes are stated.
 bool sizes_say_scales(const graph::Resize& op, const Dims& x) {
   for (size_t i = 0; i < x.size(); ++i)

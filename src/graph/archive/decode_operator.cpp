@@ -1,119 +1,53 @@
-// One overload of decode() per operator turns its table into the struct of graph/operators.h.
-// encode_operator.cpp holds the opposite direction. Values are not checked here beyond enumerators:
-// the shape functions refuse bad attributes.
+// Reads the attributes of an operator from the fields of its table, in order. encode_operator.cpp
+// holds the opposite direction, and checks that both have the same names. Values are not checked
+// here beyond enumerators: the shape functions refuse bad attributes.
 #include "graph/archive/decode_operator.h"
+
+#include <utility>
 
 namespace millrace::graph {
 namespace {
 
 using Reader = StructureReader;
 
-Activation decode(const format::Activation& table, Reader& reader) {
-  return {reader.enumerator<UnaryKind>("activation", table.kind()), table.alpha(), table.beta()};
+// read() converts a field of a table to the attribute that it holds.
+
+template <class Element>
+void read(const flatbuffers::Vector<Element>* field, std::vector<Element>& attribute,
+          Reader& reader) {
+  attribute = reader.list(*field);
 }
 
-PoolKind decode_pool_kind(format::PoolKind kind, Reader& reader) {
-  return reader.enumerator<PoolKind>("pool kind", kind);
+template <class From, class To>
+void read(From field, To& attribute, Reader& reader) {
+  if constexpr (std::is_enum_v<To>) {
+    attribute = reader.enumerator<To>(title_of(To()), field);
+  } else {
+    attribute = field;
+  }
 }
 
-Conv decode(const format::Conv& table, Reader& reader) {
-  return {.strides = reader.list(*table.strides()),
-          .dilations = reader.list(*table.dilations()),
-          .pads_begin = reader.list(*table.pads_begin()),
-          .pads_end = reader.list(*table.pads_end()),
-          .group = table.group(),
-          .activation = decode(*table.activation(), reader)};
+void read(const format::Activation* field, Activation& attribute, Reader& reader) {
+  read(field->kind(), attribute.kind, reader);
+  attribute.alpha = field->alpha();
+  attribute.beta = field->beta();
 }
 
-Pool decode(const format::Pool& table, Reader& reader) {
-  return {.kind = decode_pool_kind(table.kind(), reader),
-          .kernel = reader.list(*table.kernel()),
-          .strides = reader.list(*table.strides()),
-          .dilations = reader.list(*table.dilations()),
-          .pads_begin = reader.list(*table.pads_begin()),
-          .pads_end = reader.list(*table.pads_end()),
-          .ceil_excess = reader.list(*table.ceil_excess()),
-          .count_include_pad = table.count_include_pad()};
+// Reads all fields of a table, by their indices.
+template <class Table, class Op, size_t... index, class... T>
+void read_fields(const Table& table, Op& op, Reader& reader, std::index_sequence<index...>,
+                 const Member<Op, T>&... attributes) {
+  (read(table.template get_field<index>(), op.*attributes.value, reader), ...);
 }
 
-GlobalPool decode(const format::GlobalPool& table, Reader& reader) {
-  return {.kind = decode_pool_kind(table.kind(), reader)};
-}
-
-MatMul decode(const format::MatMul& table, Reader& reader) {
-  return {.transpose_a = table.transpose_a(),
-          .transpose_b = table.transpose_b(),
-          .alpha = table.alpha(),
-          .activation = decode(*table.activation(), reader)};
-}
-
-Unary decode(const format::Unary& table, Reader& reader) {
-  return {.function = decode(*table.function(), reader)};
-}
-
-Binary decode(const format::Binary& table, Reader& reader) {
-  return {.kind = reader.enumerator<BinaryKind>("binary kind", table.kind())};
-}
-
-BatchNormalization decode(const format::BatchNormalization& table, Reader&) {
-  return {.epsilon = table.epsilon()};
-}
-
-Softmax decode(const format::Softmax& table, Reader&) {
-  return {.axis = table.axis(), .log = table.log()};
-}
-
-Concat decode(const format::Concat& table, Reader&) {
-  return {.axis = table.axis()};
-}
-
-Reshape decode(const format::Reshape& table, Reader& reader) {
-  return {.shape = reader.list(*table.shape())};
-}
-
-Transpose decode(const format::Transpose& table, Reader& reader) {
-  return {.permutation = reader.list(*table.permutation())};
-}
-
-Slice decode(const format::Slice& table, Reader& reader) {
-  return {.begin = reader.list(*table.begin()),
-          .size = reader.list(*table.size()),
-          .step = reader.list(*table.step())};
-}
-
-Gather decode(const format::Gather& table, Reader&) {
-  return {.axis = table.axis()};
-}
-
-Pad decode(const format::Pad& table, Reader& reader) {
-  return {.mode = reader.enumerator<PadMode>("pad mode", table.mode()),
-          .begin = reader.list(*table.begin()),
-          .end = reader.list(*table.end()),
-          .value = table.value()};
-}
-
-Resize decode(const format::Resize& table, Reader& reader) {
-  return {
-      .mode = reader.enumerator<ResizeMode>("resize mode", table.mode()),
-      .coordinates = reader.enumerator<CoordinateMode>("coordinate mode", table.coordinates()),
-      .nearest = reader.enumerator<NearestMode>("nearest mode", table.nearest()),
-      .shape = reader.list(*table.shape()),
-      .scales = reader.list(*table.scales()),
-  };
-}
-
-Reduce decode(const format::Reduce& table, Reader& reader) {
-  return {.kind = reader.enumerator<ReduceKind>("reduce kind", table.kind()),
-          .axes = reader.list(*table.axes()),
-          .keep_dims = table.keep_dims()};
-}
-
-Cast decode(const format::Cast& table, Reader& reader) {
-  return {.to = reader.enumerator<tensor::DataType>("data type", table.to())};
-}
-
-Expand decode(const format::Expand& table, Reader& reader) {
-  return {.shape = reader.list(*table.shape())};
+template <class Op, class Table>
+Op decode(const Table& table, Reader& reader) {
+  Op op;
+  Op::attributes([&](const auto&... attributes) {
+    read_fields(table, op, reader, std::make_index_sequence<sizeof...(attributes)>(),
+                attributes...);
+  });
+  return op;
 }
 
 // Returns the only element of a list; fails if there is none, or several.
@@ -165,6 +99,7 @@ Attribute::Value decode_value(const format::Attribute& table, Reader& reader) {
   return {};
 }
 
+template <>
 Fallback decode(const format::Fallback& table, Reader& reader) {
   Fallback op{.name = reader.text(*table.name()), .attributes = {}};
   for (const format::Attribute* attribute : *table.attributes()) {
@@ -181,49 +116,13 @@ Attribute decode_attribute(const format::Attribute& table, StructureReader& read
 }
 
 Operator decode_operator(const format::Node& node, StructureReader& reader) {
-  using Type = format::Operator;
   switch (node.op_type()) {
-    case Type::Conv:
-      return decode(*node.op_as_Conv(), reader);
-    case Type::Pool:
-      return decode(*node.op_as_Pool(), reader);
-    case Type::GlobalPool:
-      return decode(*node.op_as_GlobalPool(), reader);
-    case Type::MatMul:
-      return decode(*node.op_as_MatMul(), reader);
-    case Type::Unary:
-      return decode(*node.op_as_Unary(), reader);
-    case Type::Binary:
-      return decode(*node.op_as_Binary(), reader);
-    case Type::BatchNormalization:
-      return decode(*node.op_as_BatchNormalization(), reader);
-    case Type::Softmax:
-      return decode(*node.op_as_Softmax(), reader);
-    case Type::Concat:
-      return decode(*node.op_as_Concat(), reader);
-    case Type::Reshape:
-      return decode(*node.op_as_Reshape(), reader);
-    case Type::Transpose:
-      return decode(*node.op_as_Transpose(), reader);
-    case Type::Slice:
-      return decode(*node.op_as_Slice(), reader);
-    case Type::Gather:
-      return decode(*node.op_as_Gather(), reader);
-    case Type::Pad:
-      return decode(*node.op_as_Pad(), reader);
-    case Type::Resize:
-      return decode(*node.op_as_Resize(), reader);
-    case Type::Reduce:
-      return decode(*node.op_as_Reduce(), reader);
-    case Type::Cast:
-      return decode(*node.op_as_Cast(), reader);
-    case Type::Expand:
-      return decode(*node.op_as_Expand(), reader);
-    case Type::Fallback:
-      return decode(*node.op_as_Fallback(), reader);
-    case Type::Requantise:
-      return Requantise{};
-    case Type::NONE:
+#define MILLRACE_X(Op)       \
+  case format::Operator::Op: \
+    return decode<Op>(*node.op_as_##Op(), reader);
+    MILLRACE_GRAPH_OPERATORS(MILLRACE_X)
+#undef MILLRACE_X
+    case format::Operator::NONE:
       break;
   }
   reader.fail(fmt::format("operator {} does not exist", static_cast<int>(node.op_type())));

@@ -1,100 +1,80 @@
-// One overload of encode() per operator; decode_operator.cpp holds the opposite direction.
+// An operator is encoded as the table of its name, with a field for each attribute. The functions
+// that write tables, and what is known of their fields, are in the Traits that flatc generates.
+// decode_operator.cpp holds the opposite direction.
 #include "graph/archive/encode_operator.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <tuple>
 
 namespace millrace::graph {
 namespace {
 
 using Builder = flatbuffers::FlatBufferBuilder;
+using flatbuffers::Offset;
 
-format::Activation encoded(const Activation& activation) {
-  return {enum_cast<format::UnaryKind>(activation.kind), activation.alpha, activation.beta};
+// The table of an operator: the one that has the name of the struct.
+template <class Op>
+struct TableOf;
+#define MILLRACE_X(Op)       \
+  template <>                \
+  struct TableOf<Op> {       \
+    using Type = format::Op; \
+  };
+MILLRACE_GRAPH_OPERATORS(MILLRACE_X)
+#undef MILLRACE_X
+
+// Whether the fields of the table have the names of these attributes, in the same order.
+template <class Table>
+struct HasFields {
+  constexpr bool operator()(const auto&... attributes) const {
+    using Traits = typename Table::Traits;
+    constexpr auto kCount = sizeof...(attributes);
+    const std::array<std::string_view, kCount> names = {attributes.name...};
+    return std::equal(names.begin(), names.end(), Traits::field_names.begin(),
+                      Traits::field_names.end());
+  }
+};
+
+// field() converts an attribute to what the generated function Create() takes for its field.
+
+template <class T>
+auto field(Builder&, T attribute) {
+  if constexpr (std::is_enum_v<T>) {
+    return schema_enumerator(attribute);
+  } else {
+    return attribute;
+  }
 }
 
-auto encode(Builder& builder, const Conv& op) {
-  const auto activation = encoded(op.activation);
-  return format::CreateConvDirect(builder, &op.strides, &op.dilations, &op.pads_begin, &op.pads_end,
-                                  op.group, &activation);
+template <class Element>
+Offset<flatbuffers::Vector<Element>> field(Builder& builder,
+                                           const std::vector<Element>& attribute) {
+  return builder.CreateVector(attribute);
 }
 
-auto encode(Builder& builder, const Pool& op) {
-  return format::CreatePoolDirect(builder, enum_cast<format::PoolKind>(op.kind), &op.kernel,
-                                  &op.strides, &op.dilations, &op.pads_begin, &op.pads_end,
-                                  &op.ceil_excess, op.count_include_pad);
+// Create() takes a structure by its address.
+struct ActivationField {
+  operator const format::Activation*() const { return &value; }
+  format::Activation value;
+};
+
+ActivationField field(Builder&, const Activation& attribute) {
+  return {{schema_enumerator(attribute.kind), attribute.alpha, attribute.beta}};
 }
 
-auto encode(Builder& builder, const GlobalPool& op) {
-  return format::CreateGlobalPool(builder, enum_cast<format::PoolKind>(op.kind));
-}
-
-auto encode(Builder& builder, const MatMul& op) {
-  const auto activation = encoded(op.activation);
-  return format::CreateMatMul(builder, op.transpose_a, op.transpose_b, op.alpha, &activation);
-}
-
-auto encode(Builder& builder, const Unary& op) {
-  const auto function = encoded(op.function);
-  return format::CreateUnary(builder, &function);
-}
-
-auto encode(Builder& builder, const Binary& op) {
-  return format::CreateBinary(builder, enum_cast<format::BinaryKind>(op.kind));
-}
-
-auto encode(Builder& builder, const BatchNormalization& op) {
-  return format::CreateBatchNormalization(builder, op.epsilon);
-}
-
-auto encode(Builder& builder, const Softmax& op) {
-  return format::CreateSoftmax(builder, op.axis, op.log);
-}
-
-auto encode(Builder& builder, const Concat& op) {
-  return format::CreateConcat(builder, op.axis);
-}
-
-auto encode(Builder& builder, const Reshape& op) {
-  return format::CreateReshapeDirect(builder, &op.shape);
-}
-
-auto encode(Builder& builder, const Transpose& op) {
-  return format::CreateTransposeDirect(builder, &op.permutation);
-}
-
-auto encode(Builder& builder, const Slice& op) {
-  return format::CreateSliceDirect(builder, &op.begin, &op.size, &op.step);
-}
-
-auto encode(Builder& builder, const Gather& op) {
-  return format::CreateGather(builder, op.axis);
-}
-
-auto encode(Builder& builder, const Pad& op) {
-  return format::CreatePadDirect(builder, enum_cast<format::PadMode>(op.mode), &op.begin, &op.end,
-                                 op.value);
-}
-
-auto encode(Builder& builder, const Resize& op) {
-  return format::CreateResizeDirect(builder, enum_cast<format::ResizeMode>(op.mode),
-                                    enum_cast<format::CoordinateMode>(op.coordinates),
-                                    enum_cast<format::NearestMode>(op.nearest), &op.shape,
-                                    &op.scales);
-}
-
-auto encode(Builder& builder, const Reduce& op) {
-  return format::CreateReduceDirect(builder, enum_cast<format::ReduceKind>(op.kind), &op.axes,
-                                    op.keep_dims);
-}
-
-auto encode(Builder& builder, const Cast& op) {
-  return format::CreateCast(builder, enum_cast<format::DataType>(op.to));
-}
-
-auto encode(Builder& builder, const Requantise&) {
-  return format::CreateRequantise(builder);
-}
-
-auto encode(Builder& builder, const Expand& op) {
-  return format::CreateExpandDirect(builder, &op.shape);
+template <class Op>
+auto encode(Builder& builder, const Op& op) {
+  using Table = typename TableOf<Op>::Type;
+  static_assert(Op::attributes(HasFields<Table>()),
+                "the struct and the table in archive.fbs have different attributes");
+  return Op::attributes([&](const auto&... attributes) {
+    // Braces evaluate in order, and the order decides where lists lie in the archive.
+    const std::tuple fields{field(builder, op.*attributes.value)...};
+    return std::apply(
+        [&](const auto&... values) { return Table::Traits::Create(builder, values...); }, fields);
+  });
 }
 
 // The lists of the table Attribute. The list that corresponds to the AttributeKind holds the value,
@@ -121,7 +101,7 @@ auto encode(Builder& builder, const Fallback& op) {
 }
 
 template <class Table>
-EncodedOperator as_union(flatbuffers::Offset<Table> table) {
+EncodedOperator as_union(Offset<Table> table) {
   return {format::OperatorTraits<Table>::enum_value, table.Union()};
 }
 

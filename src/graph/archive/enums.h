@@ -40,4 +40,24 @@ constexpr To enum_cast(From value) {
   return static_cast<To>(value);
 }
 
+// The enumerations among the attributes of operators: for each, the cast to that of the schema, and
+// what messages call an enumerator.
+#define MILLRACE_X(Enum, SchemaEnum, title)                    \
+  constexpr format::SchemaEnum schema_enumerator(Enum value) { \
+    return enum_cast<format::SchemaEnum>(value);               \
+  }                                                            \
+  constexpr const char* title_of(Enum) {                       \
+    return title;                                              \
+  }
+MILLRACE_X(UnaryKind, UnaryKind, "activation")
+MILLRACE_X(BinaryKind, BinaryKind, "binary kind")
+MILLRACE_X(ReduceKind, ReduceKind, "reduce kind")
+MILLRACE_X(PoolKind, PoolKind, "pool kind")
+MILLRACE_X(PadMode, PadMode, "pad mode")
+MILLRACE_X(ResizeMode, ResizeMode, "resize mode")
+MILLRACE_X(CoordinateMode, CoordinateMode, "coordinate mode")
+MILLRACE_X(NearestMode, NearestMode, "nearest mode")
+MILLRACE_X(tensor::DataType, DataType, "data type")
+#undef MILLRACE_X
+
 }  // namespace millrace::graph
