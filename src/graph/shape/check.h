@@ -13,26 +13,9 @@ namespace millrace::graph {
 
 using Operands = std::span<const Value* const>;
 
-Result<ValueType> infer(const Conv& op, Operands inputs);
-Result<ValueType> infer(const Pool& op, Operands inputs);
-Result<ValueType> infer(const GlobalPool& op, Operands inputs);
-Result<ValueType> infer(const MatMul& op, Operands inputs);
-Result<ValueType> infer(const Unary& op, Operands inputs);
-Result<ValueType> infer(const Binary& op, Operands inputs);
-Result<ValueType> infer(const BatchNormalization& op, Operands inputs);
-Result<ValueType> infer(const Softmax& op, Operands inputs);
-Result<ValueType> infer(const Concat& op, Operands inputs);
-Result<ValueType> infer(const Reshape& op, Operands inputs);
-Result<ValueType> infer(const Transpose& op, Operands inputs);
-Result<ValueType> infer(const Slice& op, Operands inputs);
-Result<ValueType> infer(const Gather& op, Operands inputs);
-Result<ValueType> infer(const Pad& op, Operands inputs);
-Result<ValueType> infer(const Resize& op, Operands inputs);
-Result<ValueType> infer(const Reduce& op, Operands inputs);
-Result<ValueType> infer(const Cast& op, Operands inputs);
-Result<ValueType> infer(const Expand& op, Operands inputs);
-Result<ValueType> infer(const Fallback& op, Operands inputs);
-Result<ValueType> infer(const Requantise& op, Operands inputs);
+#define MILLRACE_X(Op) Result<ValueType> infer(const Op& op, Operands inputs);
+MILLRACE_GRAPH_OPERATORS(MILLRACE_X)
+#undef MILLRACE_X
 
 // Checks that there are `required` to `allowed` operands, and that the required ones are present.
 Status check_operand_count(Operands inputs, size_t required, size_t allowed);

@@ -18,24 +18,9 @@ constexpr size_t from_dim(int64_t dim) {
   return static_cast<size_t>(dim);
 }
 
-Status lower(Builder& builder, const Node& node, const graph::Conv& op);
-Status lower(Builder& builder, const Node& node, const graph::Pool& op);
-Status lower(Builder& builder, const Node& node, const graph::GlobalPool& op);
-Status lower(Builder& builder, const Node& node, const graph::MatMul& op);
-Status lower(Builder& builder, const Node& node, const graph::Unary& op);
-Status lower(Builder& builder, const Node& node, const graph::Binary& op);
-Status lower(Builder& builder, const Node& node, const graph::BatchNormalization& op);
-Status lower(Builder& builder, const Node& node, const graph::Softmax& op);
-Status lower(Builder& builder, const Node& node, const graph::Concat& op);
-Status lower(Builder& builder, const Node& node, const graph::Reshape& op);
-Status lower(Builder& builder, const Node& node, const graph::Transpose& op);
-Status lower(Builder& builder, const Node& node, const graph::Slice& op);
-Status lower(Builder& builder, const Node& node, const graph::Gather& op);
-Status lower(Builder& builder, const Node& node, const graph::Pad& op);
-Status lower(Builder& builder, const Node& node, const graph::Resize& op);
-Status lower(Builder& builder, const Node& node, const graph::Reduce& op);
-Status lower(Builder& builder, const Node& node, const graph::Cast& op);
-Status lower(Builder& builder, const Node& node, const graph::Expand& op);
-Status lower(Builder& builder, const Node& node, const graph::Requantise& op);
+// A Fallback is lowered by the folder `accelerated`.
+#define MILLRACE_X(Op) Status lower(Builder& builder, const Node& node, const graph::Op& op);
+MILLRACE_GRAPH_OPERATORS(MILLRACE_X)
+#undef MILLRACE_X
 
 }  // namespace millrace::device::cpu::kernels
