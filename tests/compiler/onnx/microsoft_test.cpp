@@ -86,7 +86,8 @@ TEST(MicrosoftImport, FusedConvIsComputedAsItIsWritten) {
   const Model model = model_of("FusedConv", {x, weight, bias, z}, attributes, 0);
   const auto network = read_network(Model(model).input("unused", {1}).output("y").bytes(), {});
   ASSERT_TRUE(network.ok()) << network.status().to_string();
-  const auto stage = lowering::lower_whole(*network, false, /*as_written=*/true);
+  const auto stage =
+      lowering::lower_whole(*network, device::cpu::capabilities(), false, /*as_written=*/true);
   ASSERT_TRUE(stage.ok()) << stage.status().to_string();
   const auto results = lowering::interpret(stage->graph);
   ASSERT_TRUE(results.ok()) << results.status().to_string();
