@@ -9,6 +9,13 @@
 #include "base/process/thread.h"
 
 namespace millrace::pl {
+namespace {
+
+void log_failure(const Status& status) {
+  if (!status.ok()) log(LogLevel::kError, "pl", status.message());
+}
+
+}  // namespace
 
 // The longest wait. Programs pass the largest number to mean no limit, which would overflow as
 // nanoseconds.
@@ -34,13 +41,15 @@ KernelRun::~KernelRun() {
 
 void KernelRun::run() {
   Status status = call_.run();
-  if (!status.ok()) log(LogLevel::kError, "pl", status.message());
+  log_failure(status);
   const std::lock_guard lock(mutex_);
   result_ = std::move(status);
   ended_.notify_all();
 }
 
 std::optional<Status> KernelRun::wait(std::chrono::milliseconds timeout) {
+  // Elsewhere the thread of the kernel logs the failure when it ends; here there is no such thread.
+  if (is_forked_child()) log_failure(forked_status());
   return result_until(timeout.count() > 0 ? std::optional(timeout) : std::nullopt);
 }
 

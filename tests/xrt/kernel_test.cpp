@@ -11,6 +11,7 @@
 
 #include "experimental/xrt_xclbin.h"
 #include "tests/support/log_capture.h"
+#include "tests/support/run_in_child.h"
 #include "tests/support/temporary_directory.h"
 
 namespace xrt {
@@ -97,6 +98,22 @@ TEST_F(KernelTest, AFailureIsAStateAndALineInTheLog) {
   bo out = words(fill, 0, {7});
   EXPECT_EQ(fill(out, 2, 0.5f).wait(), ERT_CMD_STATE_ERROR);
   EXPECT_EQ(log.count("there is no room for 2 words"), 1u);
+}
+
+TEST_F(KernelTest, WaitInAForkedChildFailsAndTheLogSaysWhy) {
+  const kernel await(device_, id_, "await");
+  bo flag = words(await, 0, {0});
+  run waiting(await);
+  waiting(flag);
+  EXPECT_EQ(millrace::test::run_in_child([&] {
+              const millrace::test::LogCapture log;
+              EXPECT_EQ(waiting.wait(), ERT_CMD_STATE_ERROR);
+              EXPECT_EQ(log.count("forked"), 1u);
+              return HasFailure() ? 1 : 0;
+            }),
+            0);
+  flag.map<std::atomic<uint32_t>*>()->store(1);
+  EXPECT_EQ(waiting.wait(), ERT_CMD_STATE_COMPLETED);
 }
 
 TEST_F(KernelTest, WhatCannotRunIsRefused) {
