@@ -20,7 +20,7 @@ namespace {
 
 // The members of all sequences of one graph. Each costs a value or a node, so this bounds what a
 // small file can make the lowering allocate.
-constexpr size_t kMostMembers = size_t{1} << 20;
+constexpr size_t kMostMembersOfAll = size_t{1} << 20;
 
 bool all_constant(std::span<const graph::Value* const> operands) {
   return std::ranges::all_of(
@@ -64,9 +64,9 @@ Result<graph::ValueId> GraphBuilder::add_sequence(std::string name,
 }
 
 Status GraphBuilder::take_members(size_t count) {
-  if (count > kMostMembers - members_)
+  if (count > kMostMembersOfAll - members_)
     return unsupported(
-        fmt::format("its sequences have more than {} members altogether", kMostMembers));
+        fmt::format("its sequences have more than {} members altogether", kMostMembersOfAll));
   members_ += count;
   return {};
 }

@@ -15,14 +15,14 @@ namespace {
 using graph::Dims;
 using Members = std::vector<ValueId>;
 
-// The maximum length of a sequence that SplitToSequence makes: a hostile model may state a
+// The maximum number of parts into which SplitToSequence divides: a hostile model may state a
 // dimension, or a number of parts, of any size.
-constexpr int64_t kMostMembers = 4095;
+constexpr int64_t kMostParts = 4095;
 
 Status check_length(int64_t members) {
-  if (members <= kMostMembers) return {};
+  if (members <= kMostParts) return {};
   return unsupported(
-      fmt::format("a sequence of more than {} tensors is not supported", kMostMembers));
+      fmt::format("a sequence of more than {} tensors is not supported", kMostParts));
 }
 
 // Returns the position that operand `index` states in a sequence of `count` tensors. A negative one
@@ -69,7 +69,7 @@ Result<Dims> parts_of(NodeImport& node, int64_t size) {
     each = parts[0];
     parts.clear();
   }
-  MILLRACE_RETURN_IF_ERROR(check_length(size / each));
+  MILLRACE_RETURN_IF_ERROR(check_length(size / each + (size % each == 0 ? 0 : 1)));
   for (int64_t begin = 0; begin < size; begin += each)
     parts.push_back(std::min(each, size - begin));
   return parts;

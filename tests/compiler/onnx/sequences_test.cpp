@@ -96,6 +96,18 @@ TEST(Sequences, AreThePartsOfATensor) {
   EXPECT_THAT(refusal(split({"x", "few"}, {}).output("s")), HasSubstr("add up to the dimension"));
 }
 
+TEST(Sequences, HaveAtMost4095Parts) {
+  const auto pairs_of = [](int64_t size) {
+    Model model(13);
+    model.input("unused", {1}).floats("x", {size}, std::vector<float>(static_cast<size_t>(size)));
+    model.constant(int_tensor("two", {}, {2})).node("SplitToSequence", {"x", "two"}, {"s"});
+    model.node("SequenceLength", {"s"}, {"n"}).node("Cast", {"n"}, {"y"}, {{"to", 1}});
+    return model.output("y");
+  };
+  EXPECT_THAT(values_of(pairs_of(8189)), ElementsAre(4095));
+  EXPECT_THAT(refusal(pairs_of(8191)), HasSubstr("more than 4095 tensors"));
+}
+
 TEST(Sequences, AreNoOperandsOfOtherNodesAndNoOutputs) {
   EXPECT_THAT(refusal(model().node("Relu", {"s"}, {"y"}).output("y")),
               HasSubstr("its input 's' is a sequence"));
