@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <string_view>
 #include <vector>
 
 #include "graph/shape.h"
@@ -81,6 +80,13 @@ void describe(std::vector<std::string>& entries, const Op& op) {
     entries.push_back(fmt::format("{}={}", attribute.name, value_text(value)));
   };
   Op::attributes([&](const auto&... attributes) { (add(attributes), ...); });
+}
+
+// Only a nearest Resize rounds coordinates.
+void describe(std::vector<std::string>& entries, const graph::Resize& op) {
+  describe<graph::Resize>(entries, op);
+  if (op.mode == graph::ResizeMode::kNearest) return;
+  std::erase_if(entries, [](const std::string& entry) { return entry.starts_with("nearest="); });
 }
 
 // The kind of an elementwise operator is printed as the name of the operation.

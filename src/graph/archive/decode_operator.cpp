@@ -23,7 +23,7 @@ void read(From field, To& attribute, Reader& reader) {
   if constexpr (std::is_enum_v<To>) {
     attribute = reader.enumerator<To>(title_of(To()), field);
   } else {
-    attribute = field;
+    attribute = To{field};  // in braces, since these refuse a field of a wider type
   }
 }
 
