@@ -96,12 +96,12 @@ class Mixer {
     for (const graph::Partition& partition : model_.partitions) {
       if (partition.kind != graph::PartitionKind::kNpu) continue;
       for (size_t i = partition.first; i < partition.first + partition.count; ++i)
-        if (is_layer(model_.graph, model_.graph.nodes[i]) && !is_fp32(model_.graph.nodes[i]))
+        if (is_layer(model_.graph, model_.graph.nodes[i]) && !is_forced_fp32(model_.graph.nodes[i]))
           add_layer(i);
     }
   }
 
-  bool is_fp32(const Node& node) const {
+  bool is_forced_fp32(const Node& node) const {
     return !lowering::matching_names(node, options_.fp32_names).empty();
   }
 
@@ -118,7 +118,7 @@ class Mixer {
   // other layers do, besides the nodes that always compute in FP32.
   Graph graph_with(std::span<const uint32_t> layers, bool are_exact) const {
     std::vector<bool> exact;
-    for (const Node& node : model_.graph.nodes) exact.push_back(is_fp32(node));
+    for (const Node& node : model_.graph.nodes) exact.push_back(is_forced_fp32(node));
     for (const size_t node : nodes_) exact[node] = !are_exact;
     for (const uint32_t layer : layers) exact[nodes_[layer]] = are_exact;
     return with_full_precision(model_.graph, exact);

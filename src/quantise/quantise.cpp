@@ -1,5 +1,6 @@
-// Class Quantiser holds the state of one call of quantise(): each phase that the header lists
-// is one of its functions, in this order.
+// Class Quantiser holds the state of one call of quantise(). Its run() selects what is quantised,
+// calibrates (after equalising channels, if that is wanted), measures each layer by itself,
+// searches for the precisions, and compares the two programs.
 #include "quantise/quantise.h"
 
 #include <fmt/format.h>
@@ -134,8 +135,8 @@ class Quantiser {
     return ranked;
   }
 
-  // Builds the model in result_, with the layers `kept` in floating point: those also in `fp32` in
-  // FP32, the others in BF16.
+  // Builds the model in result_. The layers `kept` are not quantised: those of them that are also
+  // in `fp32` compute in FP32, the others in BF16.
   Status build(std::span<const uint32_t> kept, std::span<const uint32_t> fp32) {
     std::vector<bool> kept_nodes(model_.graph.nodes.size());
     for (const uint32_t layer : kept) kept_nodes[*nodes_[layer]] = true;
@@ -143,6 +144,7 @@ class Quantiser {
     Graph graph = model_.graph;
     for (const uint32_t layer : kept)
       graph.nodes[*nodes_[layer]].precision = graph::Precision::kBf16;
+    // Without a precision of its own a node computes in that of the model, FP32.
     for (const uint32_t layer : fp32) graph.nodes[*nodes_[layer]].precision.reset();
     result_.explicit_graph = insert_requantise(graph, quantised(std::move(selection)));
     if (Status status = graph::validate(result_.explicit_graph); !status.ok())
@@ -159,9 +161,9 @@ class Quantiser {
     return result_.outputs.error();
   }
 
-  // Builds the final model. If full quantisation misses the accuracy target, two searches follow:
-  // the first finds the layers to keep with all kept layers in FP32, the second the kept layers
-  // that need FP32 while the others compute in BF16.
+  // Builds the final model. If full quantisation misses the accuracy target, two searches by
+  // bisection (accuracy_search.h) follow: the first finds the layers to keep with all kept layers
+  // in FP32, the second the kept layers that need FP32 while the others compute in BF16.
   Status choose_precisions() {
     begin("measuring the outputs");
     MILLRACE_ASSIGN_OR_RETURN(exact_, run_outputs(model_, samples_));

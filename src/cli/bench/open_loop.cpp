@@ -24,7 +24,8 @@
 namespace millrace::cli {
 namespace {
 
-// A limit of memory: the schedule and the measurements take 40 bytes per job.
+// Limits the memory: a job takes 40 bytes in the schedule and the measurements, and some more while
+// these are evaluated.
 constexpr uint32_t kMostJobs = 10'000'000;
 
 // Returns the times at which the jobs are to be issued, in nanoseconds since the start.
@@ -41,14 +42,15 @@ Result<std::vector<int64_t>> schedule_of(const Workload& workload, const ServerL
   return schedule;
 }
 
-// The jobs of one run. issue() and wait_for_all() are called by one thread, the rest by callbacks.
+// The jobs of one run. One thread calls issue_all() and wait_for_all(); end() runs in the callbacks
+// of jobs, and give_back() in both.
 class OpenLoop {
  public:
   OpenLoop(const Workload& workload, std::vector<int64_t> schedule)
       : workload_(workload),
         schedule_(std::move(schedule)),
         latencies_ns_(schedule_.size()),
-        services_ns_(schedule_.size()),
+        service_times_ns_(schedule_.size()),
         times_(workload.slots.size()) {
     for (size_t slot = 0; slot < times_.size(); ++slot) {
       times_[slot] = std::make_shared<runtime::JobTimes>();
@@ -76,7 +78,7 @@ class OpenLoop {
 
   const std::vector<int64_t>& schedule() const { return schedule_; }
   const std::vector<int64_t>& latencies_ns() const { return latencies_ns_; }
-  const std::vector<int64_t>& services_ns() const { return services_ns_; }
+  const std::vector<int64_t>& service_times_ns() const { return service_times_ns_; }
 
  private:
   // Waits until a slot is free and takes it; nothing after a failure.
@@ -101,7 +103,7 @@ class OpenLoop {
 
   void end(size_t job, size_t slot, uint64_t id, const Status& status) {
     latencies_ns_[job] = now_ns() - start_ns_ - schedule_[job];
-    services_ns_[job] = times_[slot]->ended() - times_[slot]->started();
+    service_times_ns_[job] = times_[slot]->ended() - times_[slot]->started();
     // The session would keep the result until it is collected.
     const auto collected = workload_.session.wait(static_cast<runtime::SessionJobId>(id),
                                                   std::chrono::milliseconds(0));
@@ -120,7 +122,7 @@ class OpenLoop {
   const Workload& workload_;
   const std::vector<int64_t> schedule_;
   // By job; an element is written by the callback of its job only.
-  std::vector<int64_t> latencies_ns_, services_ns_;
+  std::vector<int64_t> latencies_ns_, service_times_ns_;
   std::vector<std::shared_ptr<runtime::JobTimes>> times_;  // by slot
   int64_t start_ns_ = 0;
   std::mutex mutex_;
@@ -137,9 +139,10 @@ std::vector<double> in_ms(const std::vector<int64_t>& times_ns) {
 
 ServerFigures figures_of(const OpenLoop& loop, const ServerLoad& load, uint32_t servers) {
   ServerFigures figures{.per_second = load.per_second, .seed = load.seed, .servers = servers};
-  figures.service_ms = distribution_of(in_ms(loop.services_ns())).median;
+  figures.service_ms = distribution_of(in_ms(loop.service_times_ns())).median;
   figures.ideal_p99_ms =
-      distribution_of(in_ms(ideal_latencies_ns(loop.schedule(), loop.services_ns(), servers))).p99;
+      distribution_of(in_ms(ideal_latencies_ns(loop.schedule(), loop.service_times_ns(), servers)))
+          .p99;
   return figures;
 }
 

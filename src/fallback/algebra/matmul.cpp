@@ -1,6 +1,5 @@
 // MatMul and Gemm for the types that the MatMul of the graph does not support: integers and
 // FLOAT64. Floating-point sums are computed in double; integers wrap around.
-#include <algorithm>
 
 #include "fallback/broadcast.h"
 #include "fallback/common_shapes.h"

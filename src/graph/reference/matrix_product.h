@@ -1,8 +1,8 @@
 // Products of matrices, by plain loops. Thread-safe.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
-#include <utility>
 #include <vector>
 
 #include "graph/reference/functions.h"

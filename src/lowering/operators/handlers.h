@@ -166,8 +166,8 @@ Result<ValueId> import_group_query_attention(NodeImport& node);
 Result<ValueId> import_extended_quantize(NodeImport& node);
 Result<ValueId> import_extended_dequantize(NodeImport& node);
 
-// constant_functions.cpp: operators that a handler supports only on constants, which it computes in
-// the lowering.
+// constant_functions.cpp: operators that the lowering computes, from constants or (Shape, Size)
+// from the static shape.
 Result<ValueId> import_constant(NodeImport& node);
 Result<ValueId> import_constant_of_shape(NodeImport& node);
 Result<ValueId> import_shape(NodeImport& node);

@@ -24,7 +24,7 @@ Status check_declared_type(DataType computed, DataType declared) {
 }
 
 // Marks all values that the marked values are computed from.
-void mark_origins(const graph::Graph& graph, std::vector<bool>& needed) {
+void mark_ancestors(const graph::Graph& graph, std::vector<bool>& needed) {
   for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node) {
     if (std::ranges::none_of(node->outputs, [&](ValueId id) { return needed[id]; })) continue;
     for (const ValueId id : node->inputs) {
@@ -42,9 +42,12 @@ Status StageLowering::add_whole_inputs() {
   return {};
 }
 
-// The names of the values that this stage has to deliver: first outputs of the network in their
-// order, then operands of the rest in ascending order; without those that another stage makes, the
-// caller knows, or (unless they are outputs) the network states as initializers.
+// The names of the values that this stage has to deliver: outputs of the network in their order,
+// then, in ascending order, operands of the nodes that are left to later stages. If the stage is
+// the whole network these are its outputs. Otherwise those are left out
+// - that the caller knows, since an earlier stage made them;
+// - that nodes left to later stages make;
+// - that the network has as initializers, unless they are outputs.
 std::vector<std::string> StageLowering::wanted_names() const {
   std::vector<std::string> names;
   for (const network::Output& output : request_.network.outputs) names.push_back(output.name);
@@ -76,7 +79,7 @@ std::vector<bool> StageLowering::needed_values() const {
     const auto value = values.find(name);
     if (value != values.end()) needed[value->second] = true;
   }
-  mark_origins(graph, needed);
+  mark_ancestors(graph, needed);
   return needed;
 }
 
@@ -134,7 +137,7 @@ Status StageLowering::add_outputs(Stage* stage) {
     const auto declared = output_types_.find(name);
     const DataType type = declared != output_types_.end() ? declared->second : DataType::kUnknown;
     const Result<ValueId> found = find_value(name, scopes_.front());
-    // The value is made by a node of another stage.
+    // The value is made by a node of a later stage.
     if (!found.ok()) continue;
     MILLRACE_RETURN_IF_ERROR(
         check_no_sequence(*found).with_context(fmt::format("value '{}'", name)));
@@ -166,7 +169,8 @@ Status StageLowering::add_constant_output(const std::string& name, ValueId id, D
 }
 
 // Returns a value that can be the output `name` of the graph: made by a node, of the declared type
-// (any, if it is kUnknown), and no other output. Adds an Identity or a Cast if `id` is none.
+// (any, if it is kUnknown), and no other output. Adds an Identity or a Cast if `id` is not such a
+// value.
 Result<ValueId> StageLowering::boundary_value(const std::string& name, ValueId id, DataType type) {
   graph::Value& value = builder_.value(id);
   ValueId boundary = id;
@@ -178,7 +182,7 @@ Result<ValueId> StageLowering::boundary_value(const std::string& name, ValueId i
     }
   } else {
     MILLRACE_RETURN_IF_ERROR(check_declared_type(value.type, type));
-    if (value.name == name) value.name += "/FLOAT32";
+    if (value.name == name) value.name += "/FLOAT32";  // the result of the Cast has the name
     MILLRACE_ASSIGN_OR_RETURN(boundary, builder_.add_node(name, graph::Cast{type}, {id}));
   }
   outputs_.insert(boundary);
@@ -189,7 +193,7 @@ void StageLowering::drop_unread_inputs(Stage* stage) const {
   graph::Graph& graph = stage->graph;
   std::vector<bool> needed(graph.values.size());
   for (const ValueId id : graph.outputs) needed[id] = true;
-  mark_origins(graph, needed);
+  mark_ancestors(graph, needed);
   std::vector<ValueId> inputs;
   for (size_t i = 0; i < graph.inputs.size(); ++i) {
     if (!needed[graph.inputs[i]]) continue;

@@ -4,6 +4,7 @@
 #include "device/cpu/kernels/primitives.h"
 
 namespace millrace::device::cpu::accelerated {
+
 // com.microsoft's has no approximation.
 Result<bool> lower_gelu(Builder& builder, const AcceleratedNode& node) {
   const bool by_tanh = node.view.text("approximate", "none") == "tanh";

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <iterator>
 
 #include "device/cpu/accelerated/accelerated.h"
 #include "device/cpu/capabilities/capabilities.h"

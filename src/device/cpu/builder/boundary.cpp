@@ -1,8 +1,9 @@
 // How boundary tensors are connected. For each view that callers may bind there are three cases:
 // the view has the wanted layout and type, so that the buffer of the value is the caller's memory;
 // oneDNN can describe the view, so that one reorder copies it; or neither, so that
-// tensor::Conversion converts between the view and a dense tensor in FP32. Each step runs only in
-// jobs that bind its view (ViewCondition).
+// tensor::Conversion converts between the view and a dense tensor, in FP32 for floating point
+// values and in their own type for others. Each step runs only in jobs that bind its view
+// (ViewCondition).
 //
 // The integers of a quantised value are delivered and taken without a floating point copy if the HW
 // view holds the same integers, or integers of another scale (RequantisedBoundary).
@@ -64,8 +65,8 @@ TensorDesc staging_desc(const graph::Boundary& boundary) {
 
 enum class Towards { kCpu, kHw };
 
-// Converts between the CPU view and the HW view of a tensor, as `conversion` calls its two forms,
-// in cases that oneDNN cannot describe.
+// Runs a tensor::Conversion, where oneDNN cannot describe the view. `cpu` and `hw` are the two
+// sides of the conversion, which need not be the views of these names.
 class ConversionStep final : public Step {
  public:
   ConversionStep(tensor::Conversion conversion, Towards towards, BufferId cpu, BufferId hw)
@@ -100,11 +101,10 @@ class BoundaryTensor {
 
   const graph::Boundary& boundary() const { return boundary_; }
 
-  // Returns the views that hold the value exactly in the layout `desc`.
+  // Returns the views that hold the value exactly in the layout `desc`, so that no copy is needed.
   CallerTensor views_lying_as(const Desc& desc) const {
     CallerTensor caller{direction_, index_, {}};
-    for (View view : views_)
-      caller.in_view[static_cast<size_t>(view)] = in_place_desc(view) == desc;
+    for (View view : views_) caller.in_view[static_cast<size_t>(view)] = onednn_desc(view) == desc;
     return caller;
   }
   bool covers_all(const CallerTensor& caller) const {
@@ -124,10 +124,11 @@ class BoundaryTensor {
   // Quantised values are integers to callers, too.
   bool is_floating() const { return tensor::fits_float32(boundary_.cpu.type); }
 
-  std::optional<Desc> in_place_desc(View view) const {
+  // Describes the view to oneDNN, or nothing where oneDNN cannot read and write it.
+  std::optional<Desc> onednn_desc(View view) const {
     const TensorDesc& desc = desc_of(boundary_, view);
     if (is_floating()) return describe(desc, builder_.dims(boundary_.value));
-    // Dimensions of equal extent can be permuted without a change of the shape.
+    // The order is compared, too: a permutation of equal dimensions does not change the shape.
     const auto order = tensor::order_of(desc);
     const bool as_declared =
         desc.type == boundary_.cpu.type && order.ok() && std::ranges::is_sorted(*order);
@@ -141,9 +142,9 @@ class BoundaryTensor {
     caller.in_view[static_cast<size_t>(view)] = true;
     const ViewCondition condition{direction_, index_, view};
     const TensorDesc& desc = desc_of(boundary_, view);
-    const BufferId buffer = builder_.buffers().add_caller(caller, desc.bytes(), false);
-    if (const auto in_place = in_place_desc(view)) {
-      add_reorder({buffer, *in_place}, location, condition);
+    const BufferId buffer = builder_.buffers().add_caller(caller, desc.bytes(), /*or_arena=*/false);
+    if (const auto described = onednn_desc(view)) {
+      add_reorder({buffer, *described}, location, condition);
       return {};
     }
     auto conversion = tensor::Conversion::plan(staging_desc(boundary_), desc, boundary_.quant);
@@ -259,13 +260,13 @@ class RequantisedBoundary {
         direction_(direction),
         index_(index),
         quantised_(quantised),
-        own_view_(*boundary_.hw) {
-    own_view_.type = builder.value(quantised).type;
+        graph_view_(*boundary_.hw) {
+    graph_view_.type = builder.value(quantised).type;
   }
 
   // Returns nothing where oneDNN cannot describe the layout.
   std::optional<Desc> desc() const {
-    return describe(own_view_, builder_.dims(boundary_.value), builder_.stored_type(quantised_));
+    return describe(graph_view_, builder_.dims(boundary_.value), builder_.stored_type(quantised_));
   }
 
   // Adds the steps between `own`, memory of bytes() in the layout desc(), and the caller's views.
@@ -274,7 +275,7 @@ class RequantisedBoundary {
     return connect_cpu(own);
   }
 
-  size_t bytes() const { return own_view_.bytes(); }
+  size_t bytes() const { return graph_view_.bytes(); }
 
  private:
   tensor::QuantParams own_parameters() const {
@@ -298,7 +299,7 @@ class RequantisedBoundary {
   void connect_hw(BufferId own) {
     const BufferId view = add_caller(View::kHw, bytes());
     RequantiseStep::Side from = side(view, boundary_.hw->type, boundary_.quant);
-    RequantiseStep::Side to = side(own, own_view_.type, own_parameters());
+    RequantiseStep::Side to = side(own, graph_view_.type, own_parameters());
     if (direction_ == Direction::kOutput) std::swap(from, to);
     builder_.add("Requantise", "millrace:vectors",
                  std::make_unique<RequantiseStep>(bytes(), from, to),
@@ -306,7 +307,7 @@ class RequantisedBoundary {
   }
 
   Status connect_cpu(BufferId own) {
-    auto conversion = tensor::Conversion::plan(boundary_.cpu, own_view_, own_parameters());
+    auto conversion = tensor::Conversion::plan(boundary_.cpu, graph_view_, own_parameters());
     if (!conversion.ok()) return conversion.status();
     const BufferId view = add_caller(View::kCpu, boundary_.cpu.bytes());
     const Towards towards = direction_ == Direction::kInput ? Towards::kHw : Towards::kCpu;
@@ -321,7 +322,7 @@ class RequantisedBoundary {
   const Direction direction_;
   const uint32_t index_;
   const graph::ValueId quantised_;
-  TensorDesc own_view_;
+  TensorDesc graph_view_;
 };
 
 }  // namespace
@@ -331,7 +332,8 @@ bool can_requantise(const Builder& builder, const graph::Boundary& boundary,
   if (!boundary.requantised || builder.is_empty(boundary.value)) return false;
   const auto desc =
       describe(*boundary.hw, builder.dims(boundary.value), builder.stored_type(quantised));
-  // Reorders leave zeros in the padding of the channels, and the number zero is the zero point.
+  // To an output, a reorder writes bytes of zero as the padding of the channels, which stand for
+  // the number zero only if the zero point is 0. Inputs need no such reorder.
   return desc && (!has_padding(*desc) || builder.quantisation(quantised).zero_points[0] == 0 ||
                   builder.input_of(boundary.value));
 }

@@ -1,6 +1,5 @@
 // The builder's handling of quantised values: it keeps their integers, and dequantises copies for
 // floating point kernels.
-
 #include "device/cpu/builder/boundary.h"
 #include "device/cpu/builder/builder.h"
 #include "device/cpu/builder/requantise.h"

@@ -18,7 +18,7 @@ constexpr TypeSet kNone = {};
 
 constexpr graph::OperatorTypes kOperators[] = {
     {"Conv", nullptr, kFloats, kFloats},
-    {"Pool", "Max", kFloats | kBytes, kNone},
+    {"Pool", "Max", kFloats | kByteTypes, kNone},
     {"Pool", nullptr, kFloats, kNone},
     {"GlobalPool", nullptr, kFloats, kNone},
     {"MatMul", nullptr, kFloats, kFloats},

@@ -6,30 +6,30 @@
 
 namespace millrace::device::cpu {
 
-inline constexpr graph::TypeSet kFloat32 = {tensor::DataType::kFloat32};
-inline constexpr graph::TypeSet kBytes = {tensor::DataType::kInt8, tensor::DataType::kUint8};
-inline constexpr graph::TypeSet kWords = {tensor::DataType::kInt16, tensor::DataType::kUint16};
+inline constexpr graph::TypeSet kFloat32Types = {tensor::DataType::kFloat32};
+inline constexpr graph::TypeSet kByteTypes = {tensor::DataType::kInt8, tensor::DataType::kUint8};
+inline constexpr graph::TypeSet kWordTypes = {tensor::DataType::kInt16, tensor::DataType::kUint16};
 
 inline constexpr graph::FastFallback kFastFallbacks[] = {
-    {"ConvInteger", kBytes},
-    {"ConvTranspose", kFloat32},
-    {"DequantizeLinear", kBytes | kWords},
-    {"DynamicQuantizeLinear", kFloat32},
-    {"GRU", kFloat32},
-    {"Gelu", kFloat32},
-    {"GroupNormalization", kFloat32},
-    {"InstanceNormalization", kFloat32},
-    {"LSTM", kFloat32},
-    {"LayerNormalization", kFloat32},
-    {"MatMulInteger", kBytes},
-    {"QuantizeLinear", kFloat32},
-    {"RNN", kFloat32},
-    {"com.microsoft.Gelu", kFloat32},
-    {"com.microsoft.QuickGelu", kFloat32},
-    {"millrace.Attention", kFloat32},
-    {"millrace.ConvIntegerToFloat", kBytes},
-    {"millrace.MatMulIntegerToFloat", kBytes},
-    {"millrace.RoundedLSTM", kFloat32},
+    {"ConvInteger", kByteTypes},
+    {"ConvTranspose", kFloat32Types},
+    {"DequantizeLinear", kByteTypes | kWordTypes},
+    {"DynamicQuantizeLinear", kFloat32Types},
+    {"GRU", kFloat32Types},
+    {"Gelu", kFloat32Types},
+    {"GroupNormalization", kFloat32Types},
+    {"InstanceNormalization", kFloat32Types},
+    {"LSTM", kFloat32Types},
+    {"LayerNormalization", kFloat32Types},
+    {"MatMulInteger", kByteTypes},
+    {"QuantizeLinear", kFloat32Types},
+    {"RNN", kFloat32Types},
+    {"com.microsoft.Gelu", kFloat32Types},
+    {"com.microsoft.QuickGelu", kFloat32Types},
+    {"millrace.Attention", kFloat32Types},
+    {"millrace.ConvIntegerToFloat", kByteTypes},
+    {"millrace.MatMulIntegerToFloat", kByteTypes},
+    {"millrace.RoundedLSTM", kFloat32Types},
 };
 
 }  // namespace millrace::device::cpu

@@ -54,7 +54,8 @@ bool reads_only_padding(const ConvolutionOperation& operation) {
   return false;
 }
 
-// Whether one channel becomes a single column by a stride along the columns only.
+// Whether one channel becomes a single column by a stride along the columns only. Where there is
+// one row, too, as in convolutions of one spatial dimension, brgemm is right.
 bool makes_single_column(const ConvolutionOperation& operation) {
   const Dims weights = operation.weights.dims();
   const size_t rank = operation.strides.size(), first_tap = weights.size() - rank;

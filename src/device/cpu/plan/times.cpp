@@ -107,8 +107,8 @@ std::optional<uint64_t> RecordedTimes::move(const Dims& dims, ElementType type,
   return std::nullopt;
 }
 
-// Adds oneDNN's kernel, unless it is one that exists for completeness only, or that of another
-// form.
+// Adds oneDNN's kernel, unless it is a reference implementation or the same as an earlier
+// candidate.
 void MeasuredTimes::add_primitive(const Convolution& convolution, Form form,
                                   std::vector<Untimed>& found) {
   const kernels::FusedFunctions fused{convolution.has_slope,
@@ -137,8 +137,8 @@ std::vector<MeasuredTimes::Untimed> MeasuredTimes::enumerate(const Convolution& 
   std::vector<const kernels::PlannedKernel*> own;
   for (const kernels::Implementation& each : kernels::convolution_implementations())
     if (each.planned && each.planned->can_compute(convolution)) own.push_back(&*each.planned);
-  // Kernels with channels innermost run in place of oneDNN's kernel, also where it chooses the
-  // layout.
+  // A kernel of our own with channels innermost replaces oneDNN's with channels innermost, and the
+  // one in the layout that oneDNN prefers.
   const bool is_replaced = std::ranges::any_of(
       own, [](const kernels::PlannedKernel* each) { return is_innermost(each->form); });
   std::vector<Untimed> found;
@@ -184,14 +184,14 @@ uint64_t MeasuredTimes::time_reorder(const Desc& from, const Desc& to) const {
 std::optional<std::vector<Candidate>> MeasuredTimes::candidates(const Convolution& convolution,
                                                                 uint32_t lanes) {
   crew_.set(lanes);
-  auto found = enumerate(convolution);
+  auto found = enumerate(convolution);  // before the lookup: it fills layouts_, too
   const std::string key = key_of(convolution);
   LaneTimes& times = record_.lanes[lanes];
   const auto known = times.convolutions.find(key);
   if (known != times.convolutions.end()) return known->second;
   std::vector<Candidate> measured;
   for (const Untimed& each : found) {
-    crew_.set(lanes);
+    crew_.set(lanes);  // time() may have changed it
     measured.push_back(each.candidate);
     measured.back().nanoseconds = time(convolution, each);
   }

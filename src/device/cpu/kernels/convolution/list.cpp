@@ -1,4 +1,5 @@
-// The kernels for Conv in floating point.
+// The kernels for Conv in floating point: the first whose lower() accepts a node computes it. Plans
+// also compare those that are planned by their measured times.
 #include <array>
 #include <utility>
 
@@ -15,7 +16,8 @@ namespace millrace::device::cpu::kernels {
 namespace {
 
 constexpr Implementation kImplementations[] = {
-    // Plans find the pairs of convolutions that it is for by themselves (separable/pairs.h).
+    // Computes a pointwise (1x1) convolution and the depthwise one behind it as one step. Plans
+    // find such pairs (separable/pairs.h).
     {.lower = separable::lower},
     {.lower = depthwise::lower,
      .planned = PlannedKernel{.name = depthwise::kName,
@@ -23,8 +25,8 @@ constexpr Implementation kImplementations[] = {
                               .can_compute = depthwise::can_compute,
                               .image_layout = channels_last_desc,
                               .time = depthwise::time}},
-    // From one channel to one, in any form. oneDNN's BF16 kernels spread NaNs and infinities of an
-    // image of one channel to windows that do not have them.
+    // Computes convolutions from one channel to one, whatever form the plan has. oneDNN's BF16
+    // kernels spread NaNs and infinities of such an image to windows that do not have them.
     {.lower = one_channel::lower},
     {.lower = few_channels::lower},
     {.lower = winograd::lower,
@@ -34,12 +36,14 @@ constexpr Implementation kImplementations[] = {
                               .image_layout = winograd::image_layout,
                               .time = winograd::time,
                               .is_worthwhile = winograd::is_worthwhile}},
-    // oneDNN's primitives. Plans measure each of their layouts (plan/times.h).
+    // oneDNN's primitives. Plans measure them in blocks, with channels innermost, and in the layout
+    // that oneDNN prefers (plan/times.h).
     {.lower = lower_by_primitive},
 };
 
-// Whether each planned kernel has a form that neither another one has, nor the candidates that
-// plans add by themselves: oneDNN's kernel on blocks, and the step of a pair.
+// Whether each planned kernel has a form of its own: not that of another kernel, of oneDNN's
+// kernel on blocks, or of the step of a pair. The forms kChannelsLast and kLibrary may be taken,
+// since a kernel that has one of them replaces oneDNN's (implementation.h).
 consteval bool have_forms_of_their_own() {
   std::array<bool, kForms.size()> is_taken{};
   for (const Form form : {Form::kBlocked, Form::kSeparable})
