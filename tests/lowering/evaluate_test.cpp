@@ -64,6 +64,8 @@ TEST(Evaluate, IntegersAreExact) {
             (std::vector<int64_t>{large + 1, 2}));
   EXPECT_EQ(binary<int64_t>(BinaryKind::kDiv, {-7, 7}, {2}), (std::vector<int64_t>{-3, 3}));
   EXPECT_EQ(binary<int32_t>(BinaryKind::kPow, {2, -3}, {3}), (std::vector<int32_t>{8, -27}));
+  EXPECT_EQ(binary<int32_t>(BinaryKind::kPow, {-1, -1, 1, 0, 2, -2}, {-1, -2, -3, -1, -1, -2}),
+            (std::vector<int32_t>{-1, 1, 1, 0, 0, 0}));
   EXPECT_EQ(binary<int64_t>(BinaryKind::kMax, {large}, {large - 1}), (std::vector<int64_t>{large}));
 }
 

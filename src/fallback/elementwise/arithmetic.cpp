@@ -202,9 +202,8 @@ Status shape_of_pow(Inference& node) {
 struct Pow {
   template <class T, class U>
   T operator()(T base, U exponent) const {
-    if constexpr (std::is_integral_v<T> && std::is_integral_v<U>) {
-      if (exponent >= 0) return reference::integer_power(base, static_cast<uint64_t>(exponent));
-    }
+    if constexpr (std::is_integral_v<T> && std::is_integral_v<U>)
+      return reference::integer_power(base, exponent);
     const double power = std::pow(static_cast<double>(base), static_cast<double>(exponent));
     if constexpr (std::is_integral_v<T>) {
       // The standard leaves results that do not fit undefined; in C++, converting them would be

@@ -82,13 +82,24 @@ struct Max {
   }
 };
 
-// Powers of integers wrap around.
-template <class T>
-T integer_power(T base, uint64_t exponent) {
-  T result = 1;
-  for (; exponent != 0; exponent >>= 1) {
-    if ((exponent & 1) != 0) result = Mul{}(result, base);
+// Powers of integers wrap around. Those with a negative exponent are truncated, so that only the
+// bases 1 and -1 give something else than 0.
+template <class T, class Exponent>
+T integer_power(T base, Exponent exponent) {
+  const bool is_odd = exponent % 2 != 0;
+  if constexpr (std::is_signed_v<Exponent>) {
+    if (exponent < 0) {
+      if (base == T{1}) return base;
+      if constexpr (std::is_signed_v<T>) {
+        if (base == T{-1}) return is_odd ? base : T{1};
+      }
+      return T{0};
+    }
+  }
+  T result = is_odd ? base : T{1};
+  for (auto rest = static_cast<uint64_t>(exponent) / 2; rest != 0; rest /= 2) {
     base = Mul{}(base, base);
+    if (rest % 2 != 0) result = Mul{}(result, base);
   }
   return result;
 }

@@ -27,14 +27,10 @@ using tensor::DataType;
 
 template <class T>
 T power(T base, T exponent) {
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (std::is_floating_point_v<T>)
     return std::pow(base, exponent);
-  } else {
-    if constexpr (std::is_signed_v<T>) {
-      if (exponent < 0) return base == 1 ? T{1} : T{0};
-    }
-    return reference::integer_power(base, static_cast<uint64_t>(exponent));
-  }
+  else
+    return reference::integer_power(base, exponent);
 }
 
 // The operands of a minimum or maximum are exchanged: of equal zeros the second is the result, and

@@ -92,6 +92,16 @@ TEST(FallbackArithmetic, PowersOfIntegersAreExact) {
   EXPECT_THAT(power.as<int64_t>(), ElementsAre(4052555153018976267, -8, 1, 0));
 }
 
+TEST(FallbackArithmetic, NegativePowersOfIntegersAreTruncated) {
+  EXPECT_THAT(compute("Pow", {vector_of<int64_t>({-1, -1, 1, 0, 2, -2}),
+                              vector_of<int64_t>({-1, -2, -3, -1, -1, -2})})
+                  .as<int64_t>(),
+              ElementsAre(-1, 1, 1, 0, 0, 0));
+  EXPECT_THAT(
+      compute("Pow", {vector_of<uint8_t>({255, 1}), vector_of<int32_t>({-1, -1})}).as<uint8_t>(),
+      ElementsAre(0, 1));
+}
+
 TEST(FallbackArithmetic, PowersThatDoNotFitAreDefined) {
   EXPECT_THAT(
       compute("Pow", {vector_of<int32_t>({10, 2}), vector_of<float>({20, 0.5})}).as<int32_t>(),
