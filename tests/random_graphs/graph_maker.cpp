@@ -30,7 +30,7 @@ graph::Value as_constant(const Tensor& tensor) {
   return {"", DataType::kFloat32, tensor.dims, graph::Constant::of(tensor.data)};
 }
 
-bool keeps_form(const graph::Graph& graph, const graph::Node& node) {
+bool keeps_quantisation(const graph::Graph& graph, const graph::Node& node) {
   const auto& form = graph.values[node.inputs[0]].quantisation;
   return form && std::ranges::all_of(node.inputs, [&](ValueId id) {
            const graph::Value& value = graph.values[id];
@@ -212,7 +212,7 @@ ValueId GraphMaker::move(const Operator& op, const std::vector<ValueId>& inputs)
   float most = 0;
   for (const ValueId input : inputs) most = std::max(most, error(input));
   const graph::Node& node = graph().nodes.back();
-  if (keeps_form(graph(), node)) quantise_last(form_of(inputs[0]));
+  if (keeps_quantisation(graph(), node)) quantise_last(form_of(inputs[0]));
   know(id, expected_of_last()[0], most);
   // This happens where operands have other steps, or a function is computed with integers.
   if (is_quantised(id) && (inputs.size() > 1 || std::holds_alternative<graph::Unary>(op)))

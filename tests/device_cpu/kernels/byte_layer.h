@@ -114,24 +114,25 @@ class Layer {
 struct Sum {
   bool signed_residual = false, signed_sum = false;
   int32_t residual_zero_point = 0, zero_point = 0;
-  float step = 0.7F, residual_step = 1.3F;  // of the result and of the other operand, in the sum's
+  // Scales of the result and of the other operand, divided by that of the sum.
+  float result_scale = 0.7F, residual_scale = 1.3F;
 
   Addition addition() const {
     const auto shifted = [](int32_t zero_point, bool is_signed) {
       return static_cast<int16_t>(zero_point + (is_signed ? 128 : 0));
     };
-    return {step,
-            residual_step,
+    return {result_scale,
+            residual_scale,
             signed_residual,
             shifted(residual_zero_point, signed_residual),
             {signed_sum, shifted(zero_point, signed_sum), 0, 255}};
   }
 
-  // `made` is the number of steps that the layer's result stands for.
+  // `made` is the result of the layer, as a multiple of its scale.
   uint8_t stored(int32_t made, uint8_t residual) const {
     const int32_t byte = signed_residual ? static_cast<int8_t>(residual) : int32_t{residual};
-    const float number = std::fma(static_cast<float>(byte - residual_zero_point), residual_step,
-                                  static_cast<float>(made) * step);
+    const float number = std::fma(static_cast<float>(byte - residual_zero_point), residual_scale,
+                                  static_cast<float>(made) * result_scale);
     const float least = signed_sum ? -128 : 0;
     const float sum = std::nearbyint(number) + static_cast<float>(zero_point);
     return static_cast<uint8_t>(static_cast<int>(std::clamp(sum, least, least + 255)));

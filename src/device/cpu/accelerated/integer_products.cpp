@@ -84,7 +84,7 @@ class IntegerProduct {
   }
 
   Desc result_desc() const {
-    if (!is_float()) return builder_.plain_form(y_);
+    if (!is_float()) return builder_.plain_layout(y_);
     const Dims dims = builder_.dims(y_);
     return plan_.shape.is_matrix ? plain_desc(dims, ElementType::f32)
                                  : channels_last_desc(dims, ElementType::f32);

@@ -276,7 +276,7 @@ Result<DynamicForm> dynamic_form(Builder& builder, const AcceleratedNode& node) 
     }
   }
   MILLRACE_ASSIGN_OR_RETURN(const Operand plain, plain_operand(builder, node.input(0)));
-  return DynamicForm{plain, builder.plain_form(bytes)};
+  return DynamicForm{plain, builder.plain_layout(bytes)};
 }
 
 // The range of the elements and 0, on 0 to 255.

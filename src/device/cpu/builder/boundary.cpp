@@ -134,7 +134,7 @@ class BoundaryTensor {
         desc.type == boundary_.cpu.type && order.ok() && std::ranges::is_sorted(*order);
     if (!as_declared) return std::nullopt;
     if (builder_.is_quantised(boundary_.value)) return builder_.plain_stored_form(boundary_.value);
-    return builder_.plain_form(boundary_.value);
+    return builder_.plain_layout(boundary_.value);
   }
 
   Status connect(const Operand& location, View view) {

@@ -119,7 +119,7 @@ Status Builder::lower_nodes(std::string& missing) {
     missing += fmt::format("{}node '{}' ({}): {}", missing.empty() ? "" : "; ", node.name,
                            name_of(node.op), status.message());
     // Gives the nodes that follow something to start from, so that they are checked too.
-    for (const ValueId id : node.outputs) new_result(id, plain_form(id));
+    for (const ValueId id : node.outputs) new_result(id, plain_layout(id));
   }
   return {};
 }

@@ -108,9 +108,9 @@ class Builder {
   bool is_made(graph::ValueId id) const;
   // Returns the shape, and {1} for a scalar: oneDNN has no rank 0.
   Dims dims(graph::ValueId id) const;
-  // Returns the plain form of a value: in C order. Values that are not is_floating() have no other
-  // one.
-  Desc plain_form(graph::ValueId id) const;
+  // Returns the plain layout of a value: in C order. Values that are not is_floating() have no
+  // other one.
+  Desc plain_layout(graph::ValueId id) const;
 
   // Returns the bytes of one element on this device.
   size_t element_size(graph::ValueId id) const;
@@ -124,7 +124,7 @@ class Builder {
   Result<Operand> current(graph::ValueId id);
   // The value in the layout `wanted`, which has its dims.
   Result<Operand> in_layout(graph::ValueId id, const Desc& wanted);
-  Result<Operand> plain(graph::ValueId id) { return in_layout(id, plain_form(id)); }
+  Result<Operand> plain(graph::ValueId id) { return in_layout(id, plain_layout(id)); }
   // The value with the dimensions and the layout of `wanted`; a constant takes no step. The
   // elements of the value are in C order, or have the dimensions of `wanted` in the order `stored`.
   Result<Operand> packed(graph::ValueId id, const Desc& wanted,
@@ -263,7 +263,7 @@ class Builder {
   Status ensure_location(graph::ValueId id, const Desc& preferred);
   Status bring_over(graph::ValueId id, const Desc& wanted);
   Status ensure_stored(graph::ValueId id);
-  bool needs_plain_form(graph::ValueId id, const Desc& desc) const;
+  bool needs_plain_layout(graph::ValueId id, const Desc& desc) const;
   Status dequantise(graph::ValueId id);
   Status quantise_result(graph::ValueId id);
   Result<Operand> integers(graph::ValueId id);

@@ -13,7 +13,7 @@ Dims Builder::dims(ValueId id) const {
   return shape.empty() ? Dims{1} : shape;
 }
 
-Desc Builder::plain_form(ValueId id) const {
+Desc Builder::plain_layout(ValueId id) const {
   if (is_empty(id)) return bytes_desc(0);
   return is_floating(id) ? plain_desc(dims(id), type()) : bytes_desc(value(id).bytes());
 }
@@ -25,19 +25,19 @@ size_t Builder::element_size(ValueId id) const {
 Status Builder::ensure_location(ValueId id, const Desc& preferred) {
   if (!locations(id).empty()) return {};
   if (is_empty(id)) {
-    set_result(id, new_temporary(plain_form(id)));
+    set_result(id, new_temporary(plain_layout(id)));
     return {};
   }
   if (is_quantised(id) && !is_constant(id)) return dequantise(id);
   if (is_constant(id)) {
     const graph::Constant& constant = *value(id).constant;
     if (is_floating(id))
-      locations(id).push_back(pack(id, plain_form(id), {}));
+      locations(id).push_back(pack(id, plain_layout(id), {}));
     else
-      locations(id).push_back({refer_to(constant.bytes), plain_form(id)});
+      locations(id).push_back({refer_to(constant.bytes), plain_layout(id)});
     return {};
   }
-  const Desc wanted = on_cpu() ? plain_form(id) : preferred;
+  const Desc wanted = on_cpu() ? plain_layout(id) : preferred;
   if (!values_[id].input) return bring_over(id, wanted);
   MILLRACE_ASSIGN_OR_RETURN(Operand location, bind_input(*this, *values_[id].input, wanted));
   set_result(id, location);
@@ -62,7 +62,7 @@ Status Builder::bring_over(ValueId id, const Desc& wanted) {
 
 Result<Operand> Builder::current(ValueId id) {
   if (is_quantised(id) && !is_floating(id)) return integers(id);
-  MILLRACE_RETURN_IF_ERROR(ensure_location(id, plain_form(id)));
+  MILLRACE_RETURN_IF_ERROR(ensure_location(id, plain_layout(id)));
   return locations(id).front();
 }
 

@@ -68,22 +68,22 @@ void Builder::set_stored_result(ValueId id, const Operand& location) {
 
 // Returns the integers in C order, for nodes that read the integers themselves.
 Result<Operand> Builder::integers(ValueId id) {
-  if (is_empty(id)) return Operand{new_temporary(plain_form(id)).buffer, plain_form(id)};
+  if (is_empty(id)) return Operand{new_temporary(plain_layout(id)).buffer, plain_layout(id)};
   MILLRACE_ASSIGN_OR_RETURN(const Operand plain, stored_in(id, plain_stored_form(id)));
-  return Operand{plain.buffer, plain_form(id)};
+  return Operand{plain.buffer, plain_layout(id)};
 }
 
 // Whether a quantised value is converted in plain form, instead of in its present layout:
 // parameters per index go along one dimension of the plain form, and padding is no zeros once it is
 // dequantised.
-bool Builder::needs_plain_form(ValueId id, const Desc& desc) const {
+bool Builder::needs_plain_layout(ValueId id, const Desc& desc) const {
   return quantisation(id).is_per_axis() || has_padding(desc) || !is_dense(desc);
 }
 
 // Makes a floating point location from the integers.
 Status Builder::dequantise(ValueId id) {
   MILLRACE_ASSIGN_OR_RETURN(Operand from, stored(id));
-  if (needs_plain_form(id, from.desc)) {
+  if (needs_plain_layout(id, from.desc)) {
     MILLRACE_ASSIGN_OR_RETURN(from, stored_in(id, plain_stored_form(id)));
   }
   Operand numbers = new_temporary(with_type(from.desc, ElementType::f32));
@@ -97,7 +97,7 @@ Status Builder::dequantise(ValueId id) {
 Status Builder::quantise_result(ValueId id) {
   if (is_empty(id) || !values_[id].stored.empty()) return {};
   Operand from = locations(id).front();
-  if (needs_plain_form(id, from.desc)) {
+  if (needs_plain_layout(id, from.desc)) {
     MILLRACE_ASSIGN_OR_RETURN(from, plain(id));
   }
   if (from.desc.data_type() != ElementType::f32)

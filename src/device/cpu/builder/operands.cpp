@@ -8,7 +8,7 @@ bool is_kept_as(const Builder& builder, graph::ValueId id, const Desc& desc) {
 }
 
 Desc plain_fp32(const Builder& builder, graph::ValueId id) {
-  if (!builder.is_floating(id)) return builder.plain_form(id);
+  if (!builder.is_floating(id)) return builder.plain_layout(id);
   return plain_desc(builder.dims(id), ElementType::f32);
 }
 

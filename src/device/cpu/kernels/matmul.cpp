@@ -120,7 +120,7 @@ class Lowering {
       MILLRACE_ASSIGN_OR_RETURN(const Operand plain_bias, builder_.packed(bias_, bias));
       arguments.push_back({DNNL_ARG_BIAS, plain_bias});
     }
-    const Operand result = builder_.new_temporary(builder_.plain_form(y_));
+    const Operand result = builder_.new_temporary(builder_.plain_layout(y_));
     arguments.push_back({DNNL_ARG_DST, {result.buffer, y}});
     MILLRACE_RETURN_IF_ERROR(add_step<dnnl::inner_product_forward>(
         primitive, std::move(arguments), [&](const dnnl::primitive_attr& attributes) {
@@ -197,7 +197,7 @@ class Lowering {
     // The primitive's own descriptors do not say where a view begins.
     MILLRACE_ASSIGN_OR_RETURN(const Operand left, fetch(a, chosen->option.a));
     MILLRACE_ASSIGN_OR_RETURN(const Operand right, fetch(b, chosen->option.b));
-    const Operand result = builder_.new_temporary(builder_.plain_form(y_));
+    const Operand result = builder_.new_temporary(builder_.plain_layout(y_));
     MILLRACE_RETURN_IF_ERROR(add_step<dnnl::matmul>(
         primitive,
         {{DNNL_ARG_SRC, left}, {DNNL_ARG_WEIGHTS, right}, {DNNL_ARG_DST, {result.buffer, y}}},
@@ -210,7 +210,7 @@ class Lowering {
 
   // Adds what the primitive left out and hands the result on.
   Status finish(const Operand& product) {
-    const Operand y{product.buffer, builder_.plain_form(y_)};
+    const Operand y{product.buffer, builder_.plain_layout(y_)};
     if (bias_ != kNoValue && !bias_done_) {
       MILLRACE_ASSIGN_OR_RETURN(const Operand bias, builder_.plain(bias_));
       MILLRACE_RETURN_IF_ERROR(add_plain_binary(builder_, graph::BinaryKind::kAdd, y,

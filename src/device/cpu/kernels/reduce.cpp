@@ -105,7 +105,7 @@ Status lower_pooling(Builder& builder, const Node& node, const graph::Reduce& op
     const Operand plain =
         builder.reordered(y, result, plain_desc(result.desc.dims(), builder.type()));
     result = plain;
-    seen = builder.plain_form(y);
+    seen = builder.plain_layout(y);
   }
   builder.set_result(y, {result.buffer, *seen});
   return {};
@@ -129,7 +129,7 @@ Status lower(Builder& builder, const Node& node, const graph::Reduce& op) {
   order.insert(order.end(), reduced.begin(), reduced.end());
   MILLRACE_ASSIGN_OR_RETURN(const Operand from,
                             builder.in_layout(x, ordered_desc(dims, builder.type(), order)));
-  const Operand to = builder.new_result(y, builder.plain_form(y));
+  const Operand to = builder.new_result(y, builder.plain_layout(y));
   const size_t rows = builder.value(y).elements();
   const float scale = op.kind == ReduceKind::kMean ? 1.0f / static_cast<float>(length) : 1.0f;
   with_element(builder.type(), [&](auto element) {

@@ -187,7 +187,7 @@ Status add_linear(Builder& builder, const Node& node, const Resize& op,
     const size_t inner = product(dims.begin() + static_cast<std::ptrdiff_t>(i) + 1, dims.end());
     dims[i] = axes[i].to;
     const bool last = i == resized.back();
-    const Operand to = last ? builder.new_result(y, builder.plain_form(y))
+    const Operand to = last ? builder.new_result(y, builder.plain_layout(y))
                             : builder.new_temporary(plain_desc(dims, ElementType::f32));
     with_element(from.desc.data_type(), [&](auto a) {
       with_element(to.desc.data_type(), [&](auto b) {

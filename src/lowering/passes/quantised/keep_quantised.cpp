@@ -74,7 +74,7 @@ class StoreResults {
       const bool wants_integers = (is_requantise(node) && output.quantisation) ||
                                   (only_moves(node.op) && is_plainly_quantised(output));
       if (!wants_integers) return nullptr;
-      if (form != nullptr && !have_same_form(*form, output)) return nullptr;
+      if (form != nullptr && !have_same_quantisation(*form, output)) return nullptr;
       form = &output;
     }
     return form;
@@ -114,7 +114,7 @@ class ReadIntegers {
 
   void drop_if_same(Editor::Index index) {
     const Node& node = editor_.node(index);
-    if (have_same_form(editor_.value(node.inputs[0]), editor_.value(node.outputs[0])))
+    if (have_same_quantisation(editor_.value(node.inputs[0]), editor_.value(node.outputs[0])))
       editor_.bypass(index);
   }
 
@@ -136,7 +136,7 @@ class ReadIntegers {
   bool have_one_form(const Node& node) const {
     const auto moved = std::span(node.inputs).first(moved_operands(node));
     return std::ranges::all_of(moved, [&](ValueId id) {
-      return have_same_form(editor_.value(moved[0]), editor_.value(id));
+      return have_same_quantisation(editor_.value(moved[0]), editor_.value(id));
     });
   }
 

@@ -47,7 +47,7 @@ class Rewriter {
       const Node& node = editor_.node(reader);
       const Value& output = editor_.value(node.outputs[0]);
       if (!std::holds_alternative<graph::Requantise>(node.op) || !is_plainly_quantised(output) ||
-          (form != nullptr && !have_same_form(*form, output)))
+          (form != nullptr && !have_same_quantisation(*form, output)))
         return nullptr;
       form = &output;
     }

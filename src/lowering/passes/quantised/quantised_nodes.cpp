@@ -31,7 +31,7 @@ struct OnlyMoves {
 
 }  // namespace
 
-bool have_same_form(const graph::Value& a, const graph::Value& b) {
+bool have_same_quantisation(const graph::Value& a, const graph::Value& b) {
   return a.type == b.type && a.quantisation == b.quantisation;
 }
 

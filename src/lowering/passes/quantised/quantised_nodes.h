@@ -8,8 +8,8 @@
 
 namespace millrace::lowering {
 
-// Whether two values hold their elements in the same form: type and quantisation.
-bool have_same_form(const graph::Value& a, const graph::Value& b);
+// Whether two values have the same element type and quantisation.
+bool have_same_quantisation(const graph::Value& a, const graph::Value& b);
 
 // Whether the value is INT8 or UINT8, with one scale and zero point for all of its elements.
 bool is_plainly_quantised(const graph::Value& value);

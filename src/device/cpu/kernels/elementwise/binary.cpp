@@ -237,7 +237,7 @@ Status lower(Builder& builder, const Node& node, const graph::Binary& op) {
   if (done) return {};
   MILLRACE_ASSIGN_OR_RETURN(const Operand plain_a, builder.plain(a));
   MILLRACE_ASSIGN_OR_RETURN(const Operand plain_b, builder.plain(b));
-  const Operand to = builder.new_result(y, builder.plain_form(y));
+  const Operand to = builder.new_result(y, builder.plain_layout(y));
   return add_plain_binary(builder, op.kind, plain_a, builder.dims(a), plain_b, builder.dims(b), to,
                           builder.dims(y));
 }

@@ -122,7 +122,7 @@ Status lower(Builder& builder, const Node& node, const graph::Cast& op) {
     return {};
   }
   MILLRACE_ASSIGN_OR_RETURN(const Operand source, builder.plain(x));
-  const Operand target = builder.new_result(y, builder.plain_form(y));
+  const Operand target = builder.new_result(y, builder.plain_layout(y));
   const size_t count = builder.value(y).elements();
   bool known = false;
   with_stored(from, builder.type(), [&](auto a) {

@@ -127,7 +127,7 @@ Status lower_plain(Builder& builder, const Node& node, size_t axis) {
     MILLRACE_ASSIGN_OR_RETURN(const Operand location, builder.plain(id));
     pieces.push_back({location.buffer, builder.value(id).bytes() / rows});
   }
-  const Operand to = builder.new_result(y, builder.plain_form(y));
+  const Operand to = builder.new_result(y, builder.plain_layout(y));
   builder.add("Concat", "millrace:concat",
               std::make_unique<PlainConcatStep>(std::move(pieces), rows, to.buffer));
   return {};

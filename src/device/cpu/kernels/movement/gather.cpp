@@ -128,7 +128,7 @@ Status lower(Builder& builder, const Node& node, const graph::Gather& op) {
   for (size_t i = axis + 1; i < dims.size(); ++i) extents.row_bytes *= static_cast<size_t>(dims[i]);
   MILLRACE_ASSIGN_OR_RETURN(const Operand data, builder.plain(x));
   MILLRACE_ASSIGN_OR_RETURN(const Operand index, builder.plain(indices));
-  const Operand to = builder.new_result(y, builder.plain_form(y));
+  const Operand to = builder.new_result(y, builder.plain_layout(y));
   builder.add("Gather", "millrace:gather", make(data.buffer, index.buffer, to.buffer, extents));
   return {};
 }

@@ -15,7 +15,7 @@ Status lower(Builder& builder, const Node& node, const graph::Reshape&) {
   auto seen = reshaped(location.desc, builder.dims(y));
   if (!seen) {
     MILLRACE_ASSIGN_OR_RETURN(location, builder.plain(x));
-    seen = builder.plain_form(y);
+    seen = builder.plain_layout(y);
   }
   builder.set_result(y, {location.buffer, *seen});
   return {};

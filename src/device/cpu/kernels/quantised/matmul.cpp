@@ -63,8 +63,8 @@ class Lowering {
 
   // Zero points of the result are added by a post-op: not all primitives here take them.
   IntegerAttributes attributes_for(std::vector<float> sum_scales) const {
-    const float step = step_before(op_.activation, result_);
-    for (float& scale : sum_scales) scale /= step;
+    const float scale = scale_before(op_.activation, result_);
+    for (float& sum_scale : sum_scales) sum_scale /= scale;
     IntegerAttributes attributes(make_attributes(), std::move(sum_scales));
     dnnl::post_ops post_ops;
     append_activation(post_ops, op_.activation, result_);
@@ -108,7 +108,7 @@ class Lowering {
     const int64_t k = a_dims.back();
     const std::vector<float> scales = sum_scales(weights->scales);
     std::vector<float> bias = bias_in_sums(scales);
-    if (!can_scale(scales, step_before(op_.activation, result_), bias)) return false;
+    if (!can_scale(scales, scale_before(op_.activation, result_), bias)) return false;
     take_zero_point(*weights, bias);
     const Desc x = plain_desc({m, k}, builder_.stored_type(a_));
     const Desc y = plain_desc({m, columns_}, result_.type);
@@ -172,7 +172,7 @@ class Lowering {
     dims[rank - 1] = bias_dims[rank - 1] = right_dims[rank - 1];
     if (bias_ != kNoValue && dims[rank - 1] != columns_) return false;
     const std::vector<float> scales = sum_scales({b_rule->scale}), bias = bias_in_sums(scales);
-    if (!can_scale(scales, step_before(op_.activation, result_), bias)) return false;
+    if (!can_scale(scales, scale_before(op_.activation, result_), bias)) return false;
     const bool is_unsigned = builder_.stored_type(b_) == ElementType::u8;
     IntegerAttributes attributes = attributes_for(scales);
     attributes.set_zero_point(DNNL_ARG_SRC, a_rule_.zero_point);

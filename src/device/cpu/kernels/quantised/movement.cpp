@@ -14,8 +14,8 @@ namespace {
 
 using graph::ValueId;
 
-bool keeps_form(const Builder& builder, const Node& node) {
-  return same_form(builder, node.input(0), node.outputs[0]);
+bool keeps_quantisation(const Builder& builder, const Node& node) {
+  return same_quantisation(builder, node.input(0), node.outputs[0]);
 }
 
 // Lowers the node by the kernel for integers, on plain tensors.
@@ -29,7 +29,7 @@ Result<bool> lower_plain(Builder& builder, const Node& node, const Op& op) {
 }  // namespace
 
 Result<bool> lower(Builder& builder, const Node& node, const graph::Reshape&) {
-  if (!keeps_form(builder, node)) return false;
+  if (!keeps_quantisation(builder, node)) return false;
   const ValueId x = node.input(0), y = node.outputs[0];
   MILLRACE_ASSIGN_OR_RETURN(Operand location, builder.stored(x));
   auto seen = reshaped(location.desc, builder.dims(y));
@@ -42,7 +42,7 @@ Result<bool> lower(Builder& builder, const Node& node, const graph::Reshape&) {
 }
 
 Result<bool> lower(Builder& builder, const Node& node, const graph::Transpose& op) {
-  if (!keeps_form(builder, node)) return false;
+  if (!keeps_quantisation(builder, node)) return false;
   MILLRACE_ASSIGN_OR_RETURN(const Operand location, builder.stored(node.input(0)));
   builder.set_stored_result(node.outputs[0],
                             {location.buffer, permuted(location.desc, op.permutation)});
@@ -50,17 +50,17 @@ Result<bool> lower(Builder& builder, const Node& node, const graph::Transpose& o
 }
 
 Result<bool> lower(Builder& builder, const Node& node, const graph::Slice& op) {
-  if (!keeps_form(builder, node)) return false;
+  if (!keeps_quantisation(builder, node)) return false;
   return lower_plain(builder, node, op);
 }
 
 Result<bool> lower(Builder& builder, const Node& node, const graph::Gather& op) {
-  if (!keeps_form(builder, node)) return false;
+  if (!keeps_quantisation(builder, node)) return false;
   return lower_plain(builder, node, op);
 }
 
 Result<bool> lower(Builder& builder, const Node& node, const graph::Pad& op) {
-  if (!keeps_form(builder, node)) return false;
+  if (!keeps_quantisation(builder, node)) return false;
   const ValueId y = node.outputs[0];
   graph::Pad in_steps = op;
   const auto rule = *rule_of(builder, y);
@@ -71,7 +71,7 @@ Result<bool> lower(Builder& builder, const Node& node, const graph::Pad& op) {
 }
 
 Result<bool> lower(Builder& builder, const Node& node, const graph::Expand& op) {
-  if (!keeps_form(builder, node)) return false;
+  if (!keeps_quantisation(builder, node)) return false;
   return lower_plain(builder, node, op);
 }
 
@@ -92,7 +92,7 @@ Result<bool> lower(Builder& builder, const Node& node, const graph::Concat& op) 
 }
 
 Result<bool> lower(Builder& builder, const Node& node, const graph::Resize& op) {
-  if (!keeps_form(builder, node)) return false;
+  if (!keeps_quantisation(builder, node)) return false;
   const ValueId x = node.input(0), y = node.outputs[0];
   const Desc from = channels_last_desc(builder.dims(x), builder.stored_type(x));
   const Desc to = channels_last_desc(builder.dims(y), builder.stored_type(y));

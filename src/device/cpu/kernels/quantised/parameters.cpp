@@ -19,7 +19,7 @@ std::optional<tensor::ElementRule> rule_of(const Builder& builder, ValueId id) {
   return tensor::ElementRule{quantisation.scales[0], quantisation.zero_points[0]};
 }
 
-bool same_form(const Builder& builder, ValueId a, ValueId b) {
+bool same_quantisation(const Builder& builder, ValueId a, ValueId b) {
   return rule_of(builder, a) && rule_of(builder, b) &&
          builder.value(a).type == builder.value(b).type &&
          builder.quantisation(a).scales == builder.quantisation(b).scales &&

@@ -16,7 +16,7 @@ namespace millrace::device::cpu::kernels::quantised {
 std::optional<tensor::ElementRule> rule_of(const Builder& builder, graph::ValueId id);
 
 // Whether both have a rule_of(), and it is the same for the same type of bytes.
-bool same_form(const Builder& builder, graph::ValueId a, graph::ValueId b);
+bool same_quantisation(const Builder& builder, graph::ValueId a, graph::ValueId b);
 
 // Returns the integers of a value in a dense layout without padding: in their present layout, or
 // plain.

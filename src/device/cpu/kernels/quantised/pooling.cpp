@@ -26,7 +26,7 @@ using tensor::ElementRule;
 
 Result<bool> add_library_maxima(Builder& builder, const Node& node, const graph::Pool& op) {
   const ValueId x = node.input(0), y = node.outputs[0];
-  if (!same_form(builder, x, y)) return false;
+  if (!same_quantisation(builder, x, y)) return false;
   const auto primitive = find_primitive<PoolingPrimitive>(
       builder.engine(), make_attributes(), dnnl::prop_kind::forward_inference,
       dnnl::algorithm::pooling_max, channels_last_desc(builder.dims(x), builder.stored_type(x)),

@@ -21,9 +21,9 @@ std::optional<ResultRule> result_of(const Builder& builder, graph::ValueId id) {
   return ResultRule{builder.stored_type(id), *rule};
 }
 
-bool can_scale(const std::vector<float>& sum_scales, float step, const std::vector<float>& bias) {
-  const auto is_usable = [step](float scale) {
-    return std::isnormal(scale) && std::isnormal(scale / step);
+bool can_scale(const std::vector<float>& sum_scales, float scale, const std::vector<float>& bias) {
+  const auto is_usable = [scale](float sum_scale) {
+    return std::isnormal(sum_scale) && std::isnormal(sum_scale / scale);
   };
   const auto is_finite = [](float entry) { return std::isfinite(entry); };
   return std::ranges::all_of(sum_scales, is_usable) && std::ranges::all_of(bias, is_finite);
@@ -56,38 +56,38 @@ bool keeps_multiples(UnaryKind kind) {
 
 }  // namespace
 
-float step_before(const Activation& function, const ResultRule& result) {
+float scale_before(const Activation& function, const ResultRule& result) {
   return keeps_multiples(function.kind) ? result.rule.scale : 1;
 }
 
 void append_activation(dnnl::post_ops& post_ops, const Activation& function,
                        const ResultRule& result) {
-  const float step = result.rule.scale;
+  const float scale = result.rule.scale;
   if (keeps_multiples(function.kind)) {
-    Activation in_steps = function;
+    Activation scaled = function;
     if (function.kind == UnaryKind::kClip) {
-      in_steps.alpha /= step;
-      in_steps.beta /= step;
+      scaled.alpha /= scale;
+      scaled.beta /= scale;
     }
-    kernels::append_activation(post_ops, in_steps);
+    kernels::append_activation(post_ops, scaled);
     return;
   }
   kernels::append_activation(post_ops, function);
-  if (step != 1) append_eltwise(post_ops, {dnnl::algorithm::eltwise_linear, 1 / step, 0});
+  if (scale != 1) append_eltwise(post_ops, {dnnl::algorithm::eltwise_linear, 1 / scale, 0});
 }
 
 void append_rounding(dnnl::post_ops& post_ops, const ResultRule& result) {
   if (result.rule.zero_point != 0) append_eltwise(post_ops, {dnnl::algorithm::eltwise_round, 0, 0});
 }
 
-void append_storing(dnnl::post_ops& post_ops, const ResultRule& result, float step) {
+void append_storing(dnnl::post_ops& post_ops, const ResultRule& result, float scale) {
   const float least = result.type == ElementType::s8 ? -128 : 0;
   const float zero_point = static_cast<float>(result.rule.zero_point);
   append_eltwise(post_ops, {dnnl::algorithm::eltwise_round, 0, 0});
   // A separate function for the change of scale takes longer than a factor of this one.
   append_eltwise(post_ops,
                  {dnnl::algorithm::eltwise_clip, least - zero_point, least + 255 - zero_point},
-                 result.rule.scale / step);
+                 result.rule.scale / scale);
 }
 
 }  // namespace millrace::device::cpu::kernels::quantised

@@ -33,7 +33,7 @@ constexpr bool sums_fit(int64_t count) {
 
 // Whether FP32 can represent the factors from sums in `sum_scales` to the scale of the result, and
 // the bias: models may state scales whose products and quotients underflow or overflow.
-bool can_scale(const std::vector<float>& sum_scales, float step, const std::vector<float>& bias);
+bool can_scale(const std::vector<float>& sum_scales, float scale, const std::vector<float>& bias);
 
 // Allocates memory for the result that result_of() describes.
 Operand new_result(Builder& builder, graph::ValueId id, const Desc& desc);
@@ -47,9 +47,9 @@ bool can_append(const graph::Activation& function);
 
 // Returns the scale in which the function takes its operand: that of the result if f(s * x) = s *
 // f(x), otherwise 1.
-float step_before(const graph::Activation& function, const ResultRule& result);
+float scale_before(const graph::Activation& function, const ResultRule& result);
 
-// Appends the function, with operands in step_before() and results in the scale of the result.
+// Appends the function, with operands in scale_before() and results in the scale of the result.
 // Requirement: can_append(function).
 void append_activation(dnnl::post_ops& post_ops, const graph::Activation& function,
                        const ResultRule& result);
@@ -59,8 +59,8 @@ void append_activation(dnnl::post_ops& post_ops, const graph::Activation& functi
 void append_rounding(dnnl::post_ops& post_ops, const ResultRule& result);
 
 // Appends the quantisation and dequantisation of a result that is not stored: operands are in its
-// scale, and are rounded and saturated; results are in the scale `step`.
-void append_storing(dnnl::post_ops& post_ops, const ResultRule& result, float step);
+// scale, and are rounded and saturated; results have the scale `scale`.
+void append_storing(dnnl::post_ops& post_ops, const ResultRule& result, float scale);
 
 // Whether there is such a primitive, and it is not one that exists for completeness only.
 template <class PrimitiveDesc>

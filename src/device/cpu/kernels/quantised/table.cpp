@@ -59,7 +59,7 @@ void add_table(Builder& builder, const char* operation, const ByteTable& table, 
 }
 
 Result<Operand> stored_as(Builder& builder, ValueId x, ValueId y) {
-  if (same_form(builder, x, y)) return builder.stored(x);
+  if (same_quantisation(builder, x, y)) return builder.stored(x);
   MILLRACE_ASSIGN_OR_RETURN(const Operand from, dense(builder, x));
   const Operand to = builder.new_temporary(with_type(from.desc, builder.stored_type(y)));
   add_table(builder, "Requantise", bytes_of_numbers(builder, y, numbers_of_bytes(builder, x)), from,

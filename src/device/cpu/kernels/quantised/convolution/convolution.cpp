@@ -179,9 +179,9 @@ class Lowering {
 
   // Whether what the primitive computes with can hold the sums, and what it makes of them.
   bool fits_sums() const {
-    const float step = step_before(op_.activation, made_rule_);
-    return sums_fit(filter_size()) && can_scale(sum_scales(), step, bias_in_sums()) &&
-           std::isfinite(residual_rule_.scale / step_of_sum()) &&
+    const float scale = scale_before(op_.activation, made_rule_);
+    return sums_fit(filter_size()) && can_scale(sum_scales(), scale, bias_in_sums()) &&
+           std::isfinite(residual_rule_.scale / scale_of_sum()) &&
            (!rounds_before_sum() || std::isnormal(made_rule_.rule.scale / result_.rule.scale));
   }
 
@@ -285,9 +285,9 @@ class Lowering {
     return (residual_ == kNoValue || rounds_before_sum()) && !reads_pixels();
   }
 
-  // The quantisation step in which another operand is added.
-  float step_of_sum() const {
-    return rounds_before_sum() ? result_.rule.scale : step_before(op_.activation, result_);
+  // The scale with which another operand is added.
+  float scale_of_sum() const {
+    return rounds_before_sum() ? result_.rule.scale : scale_before(op_.activation, result_);
   }
 
   dnnl::post_ops post_ops() const {
@@ -297,19 +297,20 @@ class Lowering {
       append_storing(post_ops, made_rule_, result_.rule.scale);
     }
     if (residual_ != kNoValue)
-      post_ops.append_sum(residual_rule_.scale / step_of_sum(), residual_rule_.zero_point,
+      post_ops.append_sum(residual_rule_.scale / scale_of_sum(), residual_rule_.zero_point,
                           builder_.stored_type(residual_));
     if (!rounds_before_sum()) append_activation(post_ops, op_.activation, result_);
     append_rounding(post_ops, result_);
     return post_ops;
   }
 
-  // Factors from sums of products to steps of the activation's operand: one, or one per channel.
+  // Factors from sums of products to multiples of the scale of the activation's operand: one, or
+  // one per channel.
   std::vector<float> factors() const {
-    const double step = step_before(op_.activation, made_rule_);
+    const double scale = scale_before(op_.activation, made_rule_);
     std::vector<float> factors = weights_->scales;
     for (size_t i = 0; i < factors.size(); ++i)
-      factors[i] = static_cast<float>(sum_scale(i) / step);
+      factors[i] = static_cast<float>(sum_scale(i) / scale);
     return factors;
   }
 

@@ -65,13 +65,14 @@ HWY_INLINE void store_sum(const Sums<Kind, kWideVectors>& sums, const Encoding& 
   const Floats f;
   const Rounding rounding(encoding.requantisation);
   const auto zero_point = hn::Set(f, kFirstWithoutFraction + addition.residual_zero_point);
-  const auto step = hn::Set(f, addition.step), residual_step = hn::Set(f, addition.residual_step);
+  const auto result_scale = hn::Set(f, addition.result_scale);
+  const auto residual_scale = hn::Set(f, addition.residual_scale);
   hn::Vec<Floats> others[kWideVectors];
   widen(addition.signed_residual ? load<true>(residual) : load<false>(residual), others);
   hn::Vec<Ints> numbers[kWideVectors];
   for (size_t i = 0; i < kWideVectors; ++i) {
-    const auto made = hn::Mul(rounding(sums.scaled(scaling, i)), step);
-    numbers[i] = rounded(hn::MulAdd(hn::Sub(others[i], zero_point), residual_step, made));
+    const auto made = hn::Mul(rounding(sums.scaled(scaling, i)), result_scale);
+    numbers[i] = rounded(hn::MulAdd(hn::Sub(others[i], zero_point), residual_scale, made));
   }
   hn::StoreU(bytes_of<Kind>(numbers, addition.requantisation), Bytes(), to);
 }

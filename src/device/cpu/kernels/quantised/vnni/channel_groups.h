@@ -83,8 +83,8 @@ struct Encoding {
 
 // The sum of the result of a convolution, rounded as `Encoding` says, and of a residual.
 struct Addition {
-  float step;                     // scale of the convolution's result, divided by that of the sum
-  float residual_step;            // of the residual, likewise
+  float result_scale;             // scale of the convolution's result, divided by that of the sum
+  float residual_scale;           // of the residual, likewise
   bool signed_residual;           // INT8 instead of UINT8
   int16_t residual_zero_point;    // as UINT8: with 128 added if it is signed
   Requantisation requantisation;  // of the sum

@@ -113,8 +113,8 @@ std::optional<Addition> addition_of(const Convolution& convolution, const Residu
   const bool signed_sum = residual.sum.type == ElementType::s8;
   const float scale = residual.sum.rule.scale;
   const Addition addition{
-      .step = convolution.result.rule.scale / scale,
-      .residual_step = residual.rule.scale / scale,
+      .result_scale = convolution.result.rule.scale / scale,
+      .residual_scale = residual.rule.scale / scale,
       .signed_residual = signed_residual,
       .residual_zero_point = shifted(residual.rule.zero_point, signed_residual),
       .requantisation = {.to_signed = signed_sum,
@@ -122,7 +122,7 @@ std::optional<Addition> addition_of(const Convolution& convolution, const Residu
                          .least = 0,
                          .most = 255}};
   constexpr float kLargestByte = 255, kMost = 0x1p30F;
-  const float most = kLargestByte * (addition.step + addition.residual_step);
+  const float most = kLargestByte * (addition.result_scale + addition.residual_scale);
   return residual.sum.type != ElementType::f32 && most < kMost ? std::optional(addition)
                                                                : std::nullopt;
 }
