@@ -67,13 +67,14 @@ void set(AttributeProto* out, const ProtoAttribute& attribute) {
 
 Value zero_points_of(const Value& value) {
   const std::vector<int32_t>& points = value.quantisation->zero_points;
-  const Dims shape = points.size() > 1 ? Dims{static_cast<int64_t>(points.size())} : Dims{};
+  Dims shape;
+  if (points.size() > 1) shape.push_back(static_cast<int64_t>(points.size()));
   if (value.type == DataType::kInt32)
-    return {{}, value.type, shape, graph::Constant::of<int32_t>(points)};
+    return {{}, value.type, std::move(shape), graph::Constant::of<int32_t>(points)};
   // A zero point of INT8 has the same bits as UINT8.
   std::vector<uint8_t> bytes;
   for (const int32_t point : points) bytes.push_back(static_cast<uint8_t>(point));
-  return {{}, value.type, shape, graph::Constant::of<uint8_t>(bytes)};
+  return {{}, value.type, std::move(shape), graph::Constant::of<uint8_t>(bytes)};
 }
 
 ProtoAttributes axis_of(const graph::Quantisation& quantisation) {
