@@ -28,6 +28,10 @@ struct LoadOptions {
   // and the tensors of one job. 0 means no limit. The environment variable MILLRACE_MEMORY_LIMIT
   // may set a lower limit.
   uint64_t memory_limit = 0;
+  // The name of one of the archive's shape profiles (millrace compile --profile). The model then
+  // has the shapes of this profile and is static. Empty: dimensions that the archive leaves open
+  // stay open.
+  std::string shape_profile{};
 };
 
 class Device {
@@ -60,6 +64,7 @@ class Device {
   // kernels are chosen and weights are packed. Fails with
   //   kNotFound, kIoError  the archive cannot be read
   //   kCorruptData         the archive is invalid; the message says where
+  //   kInvalidArgument     it has no shape profile of that name
   //   kUnsupported         the message names every operator for which the device has no kernel
   //   kOutOfMemory         the model needs more than memory_limit. The sizes in the archive are
   //                        checked before anything is allocated, and the sizes that the device

@@ -95,6 +95,8 @@ struct JobHandle {
 //   ai_analyzer_profiling false  true: writes a JSON file with the time of every operator
 //   config_json none             the path of a JSON file with options; this map takes precedence
 //   cache_path none              a directory into which a .rai model is extracted
+//   shape_profile none           the profile of an archive with open dimensions; without it
+//                                MILLRACE_PROFILE chooses, or the first is taken
 //   enable_xrt_run_pool false    accepted, without effect
 //
 // The environment variable MILLRACE_LOG takes precedence over both: "error" leaves why calls were

@@ -94,8 +94,9 @@ Result<Model> Device::load(const std::string& path, LoadOptions options) const {
   if (is_forked_child()) return forked_status();
   return contained([&]() -> Result<Model> {
     MILLRACE_ASSIGN_OR_RETURN(const bool strict_zero_copy, runtime::strict_zero_copy_requested());
-    MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const device::Program> program,
-                              runtime::load_program(path, *impl_->device(), options.memory_limit));
+    MILLRACE_ASSIGN_OR_RETURN(
+        std::shared_ptr<const device::Program> program,
+        runtime::load_program(path, *impl_->device(), options.memory_limit, options.shape_profile));
     std::string note = program->info().note;
     MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<runtime::Executor> executor,
                               runtime::Executor::of(impl_->device(), std::move(program)));

@@ -32,8 +32,9 @@ using ApiStatus = ::vart::StatusCode;
 
 namespace {
 
-runtime::LoadedProgram load(const std::string& model_path) {
-  return value_or_runtime_error(runtime::load_program(model_path));
+runtime::LoadedProgram load(const std::string& model_path, const RunnerOptions& options) {
+  return value_or_runtime_error(
+      runtime::load_program(model_path, std::nullopt, options.shape_profile));
 }
 
 std::unique_ptr<runtime::Session> make_session(const runtime::LoadedProgram& loaded,
@@ -107,7 +108,7 @@ VaimlRunner::VaimlRunner(const std::string& model_path, const OptionMap& options
       options_(read_options(options)),
       log_(make_log(options_)),
       banks_(value_or_runtime_error(memory::banks_of_environment())),
-      loaded_(load(model_path)),
+      loaded_(load(model_path, options_)),
       tensors_(loaded_.program->model()) {
   if (options_.cma_index >= banks_.size())
     throw std::runtime_error("option \"cma_index\": " + no_bank(banks_, options_.cma_index));

@@ -164,6 +164,27 @@ TEST_F(ProfiledModel, TheEnvironmentNamesAnotherProfile) {
   EXPECT_THAT(status.message(), HasSubstr("small, large"));
 }
 
+TEST_F(ProfiledModel, ACallerNamesAProfile) {
+  setenv("MILLRACE_PROFILE", "small", 1);
+  const Result<LoadedProgram> loaded = load_program(path_, "null", "large");
+  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  EXPECT_THAT(loaded->program->model().outputs[0].cpu.shape, ElementsAre(1u, 3u, 64u, 32u));
+  const auto native = load_program(path_, *loaded->device, 0, "large");
+  ASSERT_TRUE(native.ok()) << native.status().to_string();
+  EXPECT_THAT((*native)->model().outputs[0].cpu.shape, ElementsAre(1u, 3u, 64u, 32u));
+  const Status status = load_program(path_, *loaded->device, 0, "huge").status();
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(status.message(), HasSubstr("small, large"));
+}
+
+TEST_F(Loader, ANamedProfileMustExist) {
+  const std::string path = directory_.file("tiny.rai");
+  ASSERT_TRUE(test::write_tiny_model(path).ok());
+  const Status status = load_program(path, "null", "large").status();
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(status.message(), HasSubstr("\"large\", but the profiles are none"));
+}
+
 TEST_F(Loader, VendorsApisGetNoTensorThatTheyCannotDescribe) {
   const auto refusal = [&](tensor::DataType type, std::vector<uint32_t> shape) {
     graph::CompiledModel model = test::tiny_model();

@@ -48,6 +48,7 @@ TEST_F(OptionsTest, TakesWhatSamplesPass) {
                            {"debug", false},
                            {"config_json", std::string("")},
                            {"cache_path", std::string("")},
+                           {"shape_profile", std::string("")},
                            {"ai_analyzer_profiling", false},
                            {"enable_xrt_run_pool", true},
                            {"name", std::string("mine")},

@@ -52,12 +52,12 @@ Result<OpenedModel> read_model(const std::string& path) {
   return decode(archive);
 }
 
-// Converts the model for a face whose API supports static shapes only.
+// Converts the model for a face whose API supports static shapes only, or to the named profile.
 Result<std::shared_ptr<const graph::CompiledModel>> as_static(
     std::shared_ptr<const graph::CompiledModel> model, const device::Device& device,
-    const std::string& path) {
+    const std::string& path, std::string_view profile) {
   Result<std::shared_ptr<const graph::CompiledModel>> made =
-      static_model(std::move(model), device.capabilities());
+      static_model(std::move(model), device.capabilities(), profile);
   if (!made.ok()) return named(made.status(), path);
   return made;
 }
@@ -82,9 +82,10 @@ std::invoke_result_t<Load> verified(const OpenedModel& opened, const Load& load)
 }
 
 Result<std::shared_ptr<const graph::CompiledModel>> for_vendors(const OpenedModel& opened,
-                                                                const device::Device& device) {
+                                                                const device::Device& device,
+                                                                std::string_view profile = {}) {
   MILLRACE_ASSIGN_OR_RETURN(const std::shared_ptr<const graph::CompiledModel> model,
-                            as_static(opened.model, device, opened.path));
+                            as_static(opened.model, device, opened.path, profile));
   MILLRACE_RETURN_IF_ERROR(named(check_vendor_boundary(*model), opened.path));
   return model;
 }
@@ -103,12 +104,19 @@ Result<std::shared_ptr<const device::Program>> load_on(
 
 Result<std::shared_ptr<const device::Program>> load_program(const std::string& path,
                                                             device::Device& device,
-                                                            uint64_t memory_limit) {
+                                                            uint64_t memory_limit,
+                                                            std::string_view profile) {
   const CancellationOff whole;
   const DefaultFloatEnvironment floats;
   return with_stack([&]() -> Result<std::shared_ptr<const device::Program>> {
     MILLRACE_ASSIGN_OR_RETURN(const OpenedModel opened, read_model(path));
-    return verified(opened, [&] { return load_on(device, opened.model, path, memory_limit); });
+    return verified(opened, [&]() -> Result<std::shared_ptr<const device::Program>> {
+      std::shared_ptr<const graph::CompiledModel> model = opened.model;
+      if (!profile.empty()) {
+        MILLRACE_ASSIGN_OR_RETURN(model, as_static(std::move(model), device, path, profile));
+      }
+      return load_on(device, std::move(model), path, memory_limit);
+    });
   });
 }
 
@@ -128,7 +136,8 @@ Result<std::shared_ptr<const device::Program>> load_program(
 }
 
 Result<LoadedProgram> load_program(const std::string& path,
-                                   const std::optional<std::string>& device_name) {
+                                   const std::optional<std::string>& device_name,
+                                   std::string_view profile) {
   const CancellationOff whole;
   const DefaultFloatEnvironment floats;
   return with_stack([&]() -> Result<LoadedProgram> {
@@ -137,7 +146,7 @@ Result<LoadedProgram> load_program(const std::string& path,
       MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<device::Device> device,
                                 device::open_device_of_program(device_name));
       MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const graph::CompiledModel> model,
-                                for_vendors(opened, *device));
+                                for_vendors(opened, *device, profile));
       MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const device::Program> program,
                                 load_on(*device, std::move(model), path));
       return LoadedProgram{std::move(device), std::move(program)};

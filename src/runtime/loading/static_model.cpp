@@ -37,30 +37,40 @@ Status refusal(const graph::CompiledModel& model) {
       "shapes only: use the native API");
 }
 
-Result<const graph::ShapeProfile*> chosen_profile(const graph::CompiledModel& model) {
-  if (model.profiles.empty()) return refusal(model);
-  const std::string_view name = environment_variable(kProfileVariable);
-  if (name.empty()) return &model.profiles.front();
+// `source` says who asked for the profile.
+Result<const graph::ShapeProfile*> find_profile(const graph::CompiledModel& model,
+                                                std::string_view name, std::string_view source) {
   const auto found = std::ranges::find(model.profiles, name, &graph::ShapeProfile::name);
   if (found != model.profiles.end()) return &*found;
   std::vector<std::string> names;
   for (const graph::ShapeProfile& profile : model.profiles) names.push_back(profile.name);
-  return invalid_argument(fmt::format("{} is \"{}\", but the profiles are {}", kProfileVariable,
-                                      name, fmt::join(names, ", ")));
+  return invalid_argument(
+      fmt::format("{} is \"{}\", but the profiles are {}", source, name,
+                  names.empty() ? "none" : fmt::to_string(fmt::join(names, ", "))));
+}
+
+Result<const graph::ShapeProfile*> chosen_profile(const graph::CompiledModel& model,
+                                                  std::string_view name) {
+  if (!name.empty()) return find_profile(model, name, "the shape profile that is asked for");
+  if (model.profiles.empty()) return refusal(model);
+  name = environment_variable(kProfileVariable);
+  return name.empty() ? &model.profiles.front() : find_profile(model, name, kProfileVariable);
 }
 
 Result<graph::CompiledModel> as_static(const graph::CompiledModel& model,
-                                       const graph::Capabilities& capabilities) {
-  MILLRACE_ASSIGN_OR_RETURN(const graph::ShapeProfile* profile, chosen_profile(model));
+                                       const graph::Capabilities& capabilities,
+                                       std::string_view name) {
+  MILLRACE_ASSIGN_OR_RETURN(const graph::ShapeProfile* profile, chosen_profile(model, name));
   return lowering::lower_profile(model, capabilities, *profile);
 }
 
 }  // namespace
 
 Result<std::shared_ptr<const graph::CompiledModel>> static_model(
-    std::shared_ptr<const graph::CompiledModel> model, const graph::Capabilities& capabilities) {
-  if (model->network == nullptr) return model;
-  Result<graph::CompiledModel> made = as_static(*model, capabilities);
+    std::shared_ptr<const graph::CompiledModel> model, const graph::Capabilities& capabilities,
+    std::string_view profile) {
+  if (model->network == nullptr && profile.empty()) return model;
+  Result<graph::CompiledModel> made = as_static(*model, capabilities, profile);
   if (!made.ok()) return made.status().with_context(fmt::format("model \"{}\"", model->name));
   return std::make_shared<const graph::CompiledModel>(*std::move(made));
 }

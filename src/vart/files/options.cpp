@@ -177,6 +177,7 @@ constexpr std::array kKnownOptions = {
                 }},
     text_option<&RunnerOptions::config_json>(kConfigKey),
     text_option<&RunnerOptions::cache_path>("cache_path"),
+    text_option<&RunnerOptions::shape_profile>("shape_profile"),
     text_option<&RunnerOptions::name>("name"),
 };
 

@@ -38,8 +38,9 @@ struct RunnerOptions {
   bool debug = false;
   bool log_level_given = false;
   bool ai_analyzer_profiling = false;
-  std::string config_json;  // path of a file; empty: none
-  std::string cache_path;   // path of a directory; empty: none
+  std::string config_json;    // path of a file; empty: none
+  std::string cache_path;     // path of a directory; empty: none
+  std::string shape_profile;  // of an archive with open dimensions; empty: that of the environment
   std::string name = "VAIML-Runner";
   // Log lines about options that were ignored: warnings for those in the map; DEBUG for those in a
   // file, since other keys there are options of the compiler.
