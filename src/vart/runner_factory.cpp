@@ -5,6 +5,7 @@
 #include "base/cancellation.h"
 #include "base/float_environment.h"
 #include "base/process/forked_child.h"
+#include "vart/llm/llm_runner.h"
 #include "vart/vaiml_runner.h"
 #include "vart/vart_runner_factory.hpp"
 
@@ -14,7 +15,10 @@ Runner::Runner(const std::string&, const std::unordered_map<std::string, std::an
 
 Runner::~Runner() = default;
 
-std::shared_ptr<Runner> RunnerFactory::create_runner(
+namespace {
+
+template <class Implementation>
+std::shared_ptr<Implementation> make_runner(
     RunnerType type, const std::string& model_path,
     const std::unordered_map<std::string, std::any>& options) {
   if (type != RunnerType::VAIML)
@@ -23,7 +27,21 @@ std::shared_ptr<Runner> RunnerFactory::create_runner(
   if (millrace::is_forked_child()) throw std::runtime_error(millrace::forked_status().message());
   const millrace::CancellationOff whole;
   const millrace::DefaultFloatEnvironment floats;
-  return std::make_shared<millrace::vartml::VaimlRunner>(model_path, options);
+  return std::make_shared<Implementation>(model_path, options);
+}
+
+}  // namespace
+
+std::shared_ptr<Runner> RunnerFactory::create_runner(
+    RunnerType type, const std::string& model_path,
+    const std::unordered_map<std::string, std::any>& options) {
+  return make_runner<millrace::vartml::VaimlRunner>(type, model_path, options);
+}
+
+std::shared_ptr<LlmRunner> LlmRunnerFactory::create_runner(
+    RunnerType type, const std::string& model_path,
+    const std::unordered_map<std::string, std::any>& options) {
+  return make_runner<millrace::vartml::VaimlLlmRunner>(type, model_path, options);
 }
 
 }  // namespace vart

@@ -29,8 +29,9 @@ class VaimlRunner final : public ::vart::Runner {
   using NpuTensorInfo = ::vart::NpuTensorInfo;
   using JobHandle = ::vart::JobHandle;
 
-  // Throws as RunnerFactory::create_runner does.
-  VaimlRunner(const std::string& model_path, const OptionMap& options);
+  // The names of all tensors begin with `prefix`. Throws as RunnerFactory::create_runner does.
+  VaimlRunner(const std::string& model_path, const OptionMap& options,
+              const std::string& prefix = {});
   ~VaimlRunner() override;
 
   const std::vector<NpuTensorInfo>& get_tensors_info(::vart::TensorDirection direction,

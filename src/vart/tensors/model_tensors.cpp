@@ -17,21 +17,28 @@ namespace {
 
 constexpr size_t kNamesShown = 8;
 
-}  // namespace
-
-ModelTensors::ModelTensors(const graph::CompiledModel& model) {
-  add(model.inputs, TensorDirection::INPUT);
-  add(model.outputs, TensorDirection::OUTPUT);
+NpuTensorInfo named(NpuTensorInfo info, const std::string& prefix) {
+  info.name.insert(0, prefix);
+  return info;
 }
 
-void ModelTensors::add(const std::vector<graph::Boundary>& boundaries, TensorDirection direction) {
+}  // namespace
+
+ModelTensors::ModelTensors(const graph::CompiledModel& model, const std::string& prefix) {
+  add(model.inputs, TensorDirection::INPUT, prefix);
+  add(model.outputs, TensorDirection::OUTPUT, prefix);
+}
+
+void ModelTensors::add(const std::vector<graph::Boundary>& boundaries, TensorDirection direction,
+                       const std::string& prefix) {
   auto& [cpu, hw] = infos_[static_cast<size_t>(direction)];
   std::vector<size_t>& hw_positions = hw_positions_[static_cast<size_t>(direction)];
   for (const graph::Boundary& boundary : boundaries) {
-    cpu.push_back(make_tensor_info(boundary.cpu, direction, TensorType::CPU));
+    cpu.push_back(named(make_tensor_info(boundary.cpu, direction, TensorType::CPU), prefix));
     hw_positions.push_back(boundary.hw ? hw.size() : kNone);
-    if (boundary.hw) hw.push_back(make_tensor_info(*boundary.hw, direction, TensorType::HW));
-    ::vart::QuantParameters& quantisation = quantisation_[boundary.cpu.name];
+    if (boundary.hw)
+      hw.push_back(named(make_tensor_info(*boundary.hw, direction, TensorType::HW), prefix));
+    ::vart::QuantParameters& quantisation = quantisation_[prefix + boundary.cpu.name];
     quantisation.scale = boundary.quant.scale;
     quantisation.zero_point = boundary.quant.zero_point;
     quantisation.rounding_mode = static_cast<::vart::RoundingMode>(boundary.quant.rounding);

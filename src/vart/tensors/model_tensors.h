@@ -19,7 +19,8 @@ namespace millrace::vartml {
 
 class ModelTensors {
  public:
-  explicit ModelTensors(const graph::CompiledModel& model);
+  // The names here are those of the model with `prefix` before each.
+  ModelTensors(const graph::CompiledModel& model, const std::string& prefix);
 
   // Returns the descriptions in the model's order. The HW list omits tensors that belong to a CPU
   // partition, so indices in the two lists may differ.
@@ -44,7 +45,8 @@ class ModelTensors {
  private:
   using Infos = std::vector<::vart::NpuTensorInfo>;
 
-  void add(const std::vector<graph::Boundary>& boundaries, ::vart::TensorDirection direction);
+  void add(const std::vector<graph::Boundary>& boundaries, ::vart::TensorDirection direction,
+           const std::string& prefix);
   void check_side(::vart::TensorDirection direction, ::vart::TensorType type,
                   const std::map<std::string, ::vart::TensorType>& overrides,
                   const RunnerLog& log) const;

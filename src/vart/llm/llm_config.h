@@ -1,0 +1,24 @@
+// What a runner of a language model tells about it.
+#pragma once
+
+#include <string>
+
+#include "vart/vart_llm_runner_factory.hpp"
+
+namespace millrace::vartml {
+
+// The names of the tensors from which sizes follow.
+struct LlmNames {
+  std::string input_ids = "input_ids";
+  std::string attention_mask = "attention_mask";
+  std::string logits = "logits";
+};
+
+// Returns the sizes of a model, whose tensors are those of the runner of its decode graph with
+// `prefix` before the names, and the tokens of generation_config.json beside the archive at
+// `model_path`. Throws std::runtime_error if the model has no such inputs and logits, or the file
+// is there and not valid.
+::vart::LLMConfigInfo llm_config(const ::vart::Runner& decode, const std::string& prefix,
+                                 const LlmNames& names, const std::string& model_path);
+
+}  // namespace millrace::vartml

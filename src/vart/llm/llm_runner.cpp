@@ -1,0 +1,179 @@
+#include "vart/llm/llm_runner.h"
+
+#include <fmt/format.h>
+
+#include <new>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+
+#include "vart/llm/llm_config.h"
+#include "vart/tensors/payload.h"
+
+namespace millrace::vartml {
+
+using ::vart::LlmPhase;
+using ::vart::TensorDirection;
+using ::vart::TensorType;
+using ApiStatus = ::vart::StatusCode;
+
+namespace {
+
+constexpr std::array<const char*, 2> kProfiles = {"prefill", "decode"};
+
+std::string prefix_of(size_t phase) {
+  return std::string(kProfiles[phase]) + "_";
+}
+
+// Returns the option and removes it from the map, whose other options are those of a runner.
+std::string take_name(OptionMap& options, const char* key, std::string name) {
+  const auto found = options.find(key);
+  if (found == options.end()) return name;
+  std::optional<std::string> text = string_in(found->second);
+  if (!text)
+    throw std::runtime_error(
+        fmt::format("option \"{}\" takes a string, not {}", key, describe(found->second)));
+  options.erase(found);
+  return *std::move(text);
+}
+
+// Returns the options of the runner of a phase. Those of single tensors name tensors of one phase.
+OptionMap options_of(const OptionMap& options, size_t phase) {
+  const std::string other = "_tensor_type." + prefix_of(1 - phase);
+  OptionMap result = options;
+  std::erase_if(result,
+                [&](const auto& entry) { return entry.first.find(other) != std::string::npos; });
+  result["shape_profile"] = std::string(kProfiles[phase]);
+  return result;
+}
+
+constexpr ::vart::JobHandle numbered(::vart::JobHandle job, size_t phase) noexcept {
+  if (job.job_id != 0) job.job_id = job.job_id * 2 + static_cast<uint32_t>(phase);
+  return job;
+}
+
+}  // namespace
+
+VaimlLlmRunner::VaimlLlmRunner(const std::string& model_path, OptionMap options)
+    : LlmRunner(model_path, options) {
+  LlmNames names;
+  names.input_ids = take_name(options, "input_ids_name", names.input_ids);
+  names.attention_mask = take_name(options, "attention_mask_name", names.attention_mask);
+  names.logits = take_name(options, "logits_name", names.logits);
+  for (size_t phase = 0; phase < kPhases; ++phase)
+    runners_[phase] =
+        std::make_unique<VaimlRunner>(model_path, options_of(options, phase), prefix_of(phase));
+  for (const TensorDirection direction : {TensorDirection::INPUT, TensorDirection::OUTPUT}) {
+    for (const TensorType type : {TensorType::CPU, TensorType::HW}) {
+      auto& all = infos_[direction == TensorDirection::OUTPUT][type == TensorType::HW];
+      for (const auto& runner : runners_) {
+        const auto& infos = runner->get_tensors_info(direction, type);
+        all.insert(all.end(), infos.begin(), infos.end());
+      }
+    }
+  }
+  constexpr auto kDecode = static_cast<size_t>(LlmPhase::DECODE);
+  config_ = llm_config(runner_of(kDecode), prefix_of(kDecode), names, model_path);
+}
+
+void VaimlLlmRunner::set_llm_phase(LlmPhase phase) {
+  if (phase != LlmPhase::PREFILL && phase != LlmPhase::DECODE)
+    throw std::invalid_argument(
+        fmt::format("there is no phase {}: PREFILL is 0, DECODE is 1", static_cast<int>(phase)));
+  phase_ = static_cast<size_t>(phase);
+}
+
+VaimlRunner& VaimlLlmRunner::runner_of(const std::string& tensor_name) const {
+  return runner_of(tensor_name.starts_with(prefix_of(1)) ? 1 : 0);
+}
+
+const std::vector<::vart::NpuTensorInfo>& VaimlLlmRunner::get_tensors_info(
+    TensorDirection direction, TensorType type) const {
+  runner_of(0).get_tensors_info(direction, type);  // refuses values that are no enumerators
+  return infos_[direction == TensorDirection::OUTPUT][type == TensorType::HW];
+}
+
+const ::vart::NpuTensorInfo& VaimlLlmRunner::get_tensor_info_by_name(const std::string& name,
+                                                                     TensorType type) const {
+  return runner_of(name).get_tensor_info_by_name(name, type);
+}
+
+const ::vart::QuantParameters& VaimlLlmRunner::get_quant_parameters(
+    const std::string& tensor_name) const {
+  return runner_of(tensor_name).get_quant_parameters(tensor_name);
+}
+
+size_t VaimlLlmRunner::get_num_input_tensors() const {
+  return infos_[0][0].size();
+}
+
+size_t VaimlLlmRunner::get_num_output_tensors() const {
+  return infos_[1][0].size();
+}
+
+size_t VaimlLlmRunner::get_batch_size() const {
+  return runner_of(phase_).get_batch_size();
+}
+
+size_t VaimlLlmRunner::get_batch_size(TensorDirection direction) const {
+  return runner_of(phase_).get_batch_size(direction);
+}
+
+std::any VaimlLlmRunner::get_property(const std::string& key) const {
+  return runner_of(phase_).get_property(key);
+}
+
+ApiStatus VaimlLlmRunner::execute(const TensorTable& inputs, TensorTable& outputs) noexcept {
+  return runner_of(phase_).execute(inputs, outputs);
+}
+
+::vart::JobHandle VaimlLlmRunner::execute_async(const TensorTable& inputs,
+                                                TensorTable& outputs) noexcept {
+  const size_t phase = phase_;
+  return numbered(runner_of(phase).execute_async(inputs, outputs), phase);
+}
+
+::vart::JobHandle VaimlLlmRunner::execute_async(const TensorTable& inputs, TensorTable& outputs,
+                                                ExecuteAsyncCallback callback) noexcept {
+  if (!callback) return execute_async(inputs, outputs);
+  const size_t phase = phase_;
+  try {
+    return numbered(runner_of(phase).execute_async(
+                        inputs, outputs,
+                        [callback = std::move(callback), phase](const JobHandle& job) {
+                          callback(numbered(job, phase));
+                        }),
+                    phase);
+  } catch (const std::bad_alloc&) {
+    return {ApiStatus::OUT_OF_MEMORY, 0};
+  } catch (...) {  // of a copy of the program's callback
+    return {ApiStatus::RUNTIME_ERROR, 0};
+  }
+}
+
+::vart::JobHandle VaimlLlmRunner::execute_async(
+    const TensorTable& inputs, TensorTable& outputs,
+    std::function<void(const JobHandle&, void*)> callback, void* user_data) noexcept {
+  return Runner::execute_async(inputs, outputs, std::move(callback), user_data);
+}
+
+ApiStatus VaimlLlmRunner::wait(const JobHandle& job, std::chrono::milliseconds timeout) noexcept {
+  return runner_of(job.job_id % 2).wait({job.status, job.job_id / 2}, timeout);
+}
+
+::vart::NpuTensor VaimlLlmRunner::allocate_npu_tensor(const NpuTensorInfo& info) const {
+  return runner_of(info.name).allocate_npu_tensor(info);
+}
+
+::vart::NpuTensor VaimlLlmRunner::allocate_npu_tensor(const NpuTensorInfo& info,
+                                                      uint32_t memory_bank) const {
+  return runner_of(info.name).allocate_npu_tensor(info, memory_bank);
+}
+
+::vart::NpuTensor VaimlLlmRunner::allocate_sub_tensor(const NpuTensor& parent,
+                                                      const NpuTensorInfo& info,
+                                                      size_t offset) const {
+  return runner_of(info.name).allocate_sub_tensor(parent, info, offset);
+}
+
+}  // namespace millrace::vartml
