@@ -15,8 +15,10 @@
 // nrt_tensor_check_output_completion and a name that a tensor set does not have.
 //
 // Types. Numbers and layouts are part of the binary interface and never change; structures that are
-// passed with a size grow at the end only. Clients read the enumerations out of the text of this
-// file, too, so they stand here and not in one that it includes.
+// passed with a size grow at the end only.
+//
+// Clients read the enumerations out of the text of this file, and generators of bindings take the
+// functions of this file only. So both stand here and not in files that it includes.
 #ifndef NRT_NRT_H
 #define NRT_NRT_H
 
@@ -31,6 +33,13 @@
 #define NRT_MINOR_VERSION 0
 
 #define NRT_TENSOR_NAME_MAX 256  // bytes, with the NUL
+
+// The batch calls of SDK 2.28 have a third argument.
+#if !defined(NRT_TENSOR_BATCH_UNSAFE_ARG) && defined(NRT_ASYNC_API_VERSION)
+#if NRT_ASYNC_API_VERSION == 228
+#define NRT_TENSOR_BATCH_UNSAFE_ARG 1
+#endif
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -288,6 +297,79 @@ NRT_STATUS nrt_get_model_info(const nrt_model_t* model, nrt_model_info_t* info, 
 NRT_STATUS nrt_get_model_tensor_info(nrt_model_t* model, nrt_tensor_info_array_t** tensor_info);
 NRT_STATUS nrt_free_model_tensor_info(nrt_tensor_info_array_t* tensor_info);
 
+// ---- Tensors ----
+//
+// A tensor is a handle to a range of storage, which slices and pending requests share: it is freed
+// with the last of them. Offsets and sizes are in bytes; for a range that goes beyond the tensor
+// the result is NRT_INVALID, and nothing is copied. The copies here block, but do not wait for
+// pending requests: a read before the writing request is complete gets stale bytes.
+
+// Allocates `size` bytes of zeros for core `vnc`; -1 is allowed for HOST. Size 0 is NRT_INVALID.
+// The name is copied and may be NULL. NRT_RESOURCE: out of memory; may succeed after other tensors
+// have been freed.
+NRT_STATUS nrt_tensor_allocate(nrt_tensor_placement_t tensor_placement, int vnc, size_t size,
+                               const char* name, nrt_tensor_t** tensor);
+
+// Makes a tensor without storage: nrt_tensor_attach_buffer gives it some.
+NRT_STATUS nrt_tensor_allocate_empty(const char* name, nrt_tensor_t** tensor);
+
+// Replaces the storage by the caller's `size` bytes. The caller keeps them allocated for as long as
+// the tensor is used, and frees them. Nothing is copied, now or later.
+NRT_STATUS nrt_tensor_attach_buffer(nrt_tensor_t* tensor, void* buffer, size_t size);
+
+// Makes a tensor of a part of `tensor_source`. It keeps the storage alive, also when the source is
+// freed.
+NRT_STATUS nrt_tensor_allocate_slice(const nrt_tensor_t* tensor_source, size_t offset, size_t size,
+                                     const char* name, nrt_tensor_t** tensor_slice);
+
+// Ends the handle and stores NULL. Accepts NULL.
+void nrt_tensor_free(nrt_tensor_t** tensor);
+
+NRT_STATUS nrt_tensor_read(const nrt_tensor_t* tensor, void* buf, size_t offset, size_t size);
+NRT_STATUS nrt_tensor_write(nrt_tensor_t* tensor, const void* buf, size_t offset, size_t size);
+
+// Between two tensors of one core, or of the host; ranges of one storage may overlap.
+NRT_STATUS nrt_tensor_copy(const nrt_tensor_t* src, size_t src_offset, nrt_tensor_t* dst,
+                           size_t dst_offset, size_t size);
+
+// Fills with the low byte of `value`.
+NRT_STATUS nrt_tensor_memset(nrt_tensor_t* tensor, uint64_t offset, int value, size_t size);
+
+size_t nrt_tensor_get_size(const nrt_tensor_t* tensor);  // bytes; 0 for NULL
+
+// The first byte of the storage, which is ordinary memory; NULL for a tensor without storage. Live
+// tensors that are not slices have disjoint storage.
+void* nrt_tensor_get_va(const nrt_tensor_t* tensor);
+
+// The core of the tensor; -1 for one of the host.
+NRT_STATUS nrt_tensor_get_lnc_index(const nrt_tensor_t* tensor, int* lnc_index);
+
+// The device address of the storage. It identifies the storage and has no other use on the software
+// NPU.
+NRT_STATUS nrt_tensor_get_device_allocation_info(const nrt_tensor_t* tensor,
+                                                 nrt_tensor_device_allocation_info_t* alloc_info);
+
+// Each execution that writes the tensor as an output adds one to the tensor's counter when it
+// completes. Waits until the counter reaches `expected_completion_count`, at most `timeout_us`
+// microseconds (NRT_TIMEOUT); negative: for ever, with a warning in the log after 30 seconds.
+// A tensor that is NULL is NRT_INVALID here.
+NRT_STATUS nrt_tensor_check_output_completion(const nrt_tensor_t* output_tensor, int64_t timeout_us,
+                                              uint64_t expected_completion_count);
+NRT_STATUS nrt_tensor_reset_output_completion(nrt_tensor_t* output_tensor);
+
+// Many transfers in one call, in the given order. All ranges are checked before any bytes are
+// copied. nrt/detail/tensor_batches.h says how a call may still have the third argument of earlier
+// headers, which means nothing here.
+#if defined(NRT_TENSOR_BATCH_UNSAFE_ARG) && NRT_TENSOR_BATCH_UNSAFE_ARG
+NRT_STATUS nrt_tensor_read_batch(const nrt_tensor_batch_t* batches, uint64_t num_batches,
+                                 bool unsafe);
+NRT_STATUS nrt_tensor_write_batch(const nrt_tensor_batch_t* batches, uint64_t num_batches,
+                                  bool unsafe);
+#else
+NRT_STATUS nrt_tensor_read_batch(const nrt_tensor_batch_t* batches, uint64_t num_batches);
+NRT_STATUS nrt_tensor_write_batch(const nrt_tensor_batch_t* batches, uint64_t num_batches);
+#endif
+
 // ---- Tensor sets ----
 //
 // A set maps names to tensors, which it borrows: they must live while the set is used, but may be
@@ -338,14 +420,54 @@ NRT_STATUS nrt_cc_prepare_coalesced(nrt_cc_comm_t* comm, ...);
 // Makes the stream `stream_id` of collectives, from 0 to 2. NRT_RESOURCE: no other stream exists.
 NRT_STATUS nrt_cc_create_stream(uint32_t stream_id);
 
+// ---- Device and memory ----
+
+// Host memory of `size` bytes, page-aligned, in huge pages where available. NULL: out of memory.
+// Both work at any time; freeing NULL has no effect.
+void* nrt_pinned_malloc(size_t size, nrt_pinned_alloc_type_t type);
+void nrt_pinned_free(void* ptr);
+
+// The bytes that the tensors and the weights of the models of core `vnc` take, and their limit
+// (MILLRACE_NRT_MEMORY). A model that is loaded several times on a core takes them once.
+// Writes the first `stats_size_in` bytes of the statistics, at most all of them, and stores their
+// number in `stats_size_out`.
+NRT_STATUS nrt_get_vnc_memory_stats(uint32_t vnc, nrt_vnc_memory_stats_t* stats,
+                                    size_t stats_size_in, size_t* stats_size_out);
+
+// A DMA-BUF for `size` bytes of device memory at `va`. The software NPU has none: NRT_INVALID,
+// after which programs copy through the host.
+NRT_STATUS nrt_get_dmabuf_fd(uint64_t va, uint64_t size, int* fd);
+NRT_STATUS nrt_get_dmabuf_fd_v2(uint64_t va, uint64_t size, int* fd, uint64_t* offset);
+
+// The mapping of a memory bank. The software NPU has none: NRT_INVALID.
+NRT_STATUS nrt_get_hbm_mmap_va(int device_id, int hbm_idx, void** addr, size_t* size);
+
+// The device of core `lnc`: 0, the only one.
+NRT_STATUS nrt_get_device_id(int lnc, int* device_id);
+
+// The host's number for a device, and the table from host numbers to routing numbers: `*count` says
+// how many entries there is room for, and receives how many were written. There is device 0 only.
+NRT_STATUS nrt_host_device_id_get(int neuron_dev, uint32_t* host_device_id);
+NRT_STATUS nrt_host_device_id_rid_map_get(uint32_t* count, uint32_t* host_did_to_rid_map);
+
+// The PCI address of the network adapter nearest to the memory at `va`, into `len` bytes. The
+// software NPU has no adapter: NRT_INVALID.
+NRT_STATUS nrt_get_attached_efa_bdf(const void* va, char* efa_bdf, size_t* len);
+
+// The pieces of memory of the live tensors of core `lnc`, largest first: at most `*num_entries` of
+// them, and stores how many were written.
+NRT_STATUS nrt_dump_device_allocation_info(int lnc, struct neuron_ioctl_mem_chunk_info* data,
+                                           uint32_t* num_entries);
+
+// Logs what uses the memory of core `lnc`.
+NRT_STATUS nrt_debug_log_oom_report(int lnc);
+
 #pragma GCC visibility pop
 
 #ifdef __cplusplus
 }
 #endif
 
-#include "nrt/detail/device.h"
 #include "nrt/detail/tensor_batches.h"
-#include "nrt/detail/tensors.h"
 
 #endif  // NRT_NRT_H

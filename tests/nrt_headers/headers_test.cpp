@@ -130,15 +130,23 @@ TEST_P(NrtHeaders, RefuseAnUnknownVersion) {
               ::testing::HasSubstr("NRT_ASYNC_API_VERSION must be 0"));
 }
 
-// The names that `pattern` captures in a file.
-std::set<std::string> names_in(const std::string& file, const char* pattern) {
-  std::ifstream stream(file);
-  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+// The names that `pattern` captures in a text.
+std::set<std::string> names_in_text(const std::string& text, const char* pattern) {
   const std::regex name(pattern);
   std::set<std::string> names;
   for (std::sregex_iterator match(text.begin(), text.end(), name), end; match != end; ++match)
     names.insert((*match)[1]);
   return names;
+}
+
+std::string text_of(const std::string& file) {
+  std::ifstream stream(file);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+// The names that `pattern` captures in a file.
+std::set<std::string> names_in(const std::string& file, const char* pattern) {
+  return names_in_text(text_of(file), pattern);
 }
 
 TEST(NrtFunctions, AllOfThemAreListed) {
@@ -147,6 +155,25 @@ TEST(NrtFunctions, AllOfThemAreListed) {
     declared.merge(names_in(MILLRACE_SOURCE_DIR "/include/" + header, R"(\b(nrta?_[a-z0-9_]+)\()"));
   EXPECT_GT(declared.size(), 140u);
   EXPECT_EQ(names_in(kClients + "functions.inc", R"(ADDRESS\((\w+)\))"), declared);
+}
+
+// Generators of bindings take the functions of the header that programs name, and not those of
+// headers that it includes.
+TEST(NrtFunctions, OfNrtHStandInItsText) {
+  const std::string page = text_of(MILLRACE_SOURCE_DIR "/docs/nrt.md");
+  const std::set<std::string> declared =
+      names_in(MILLRACE_SOURCE_DIR "/include/nrt/nrt.h", R"(\b(nrt_[a-z0-9_]+)\()");
+  size_t listed = 0;
+  for (size_t at = page.find("\n### nrt.h: "); at != std::string::npos;
+       at = page.find("\n### nrt.h: ", at + 1)) {
+    const std::string section = page.substr(at, page.find("\n#", at + 1) - at);
+    for (const std::string& name :
+         names_in_text(section, R"(`(nrt_[a-z0-9_]+)`(?=[^\n]*\| (?:works|accepted|fails) \|))")) {
+      ++listed;
+      EXPECT_TRUE(declared.contains(name)) << name;
+    }
+  }
+  EXPECT_GT(listed, 40u);
 }
 
 // A public client reads the numbers of element types out of the text of nrt.h.

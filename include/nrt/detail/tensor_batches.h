@@ -1,5 +1,4 @@
-// Many transfers in one call, in the given order. All ranges are checked before any bytes are
-// copied. Include nrt/nrt.h instead.
+// The forms of the batch calls of nrt.h. Include nrt/nrt.h instead.
 //
 // Earlier headers had a third argument, `bool unsafe`, which means nothing here. Programs may pass
 // it or not; NRT_TENSOR_BATCH_UNSAFE_ARG 1 or 0 declares the functions with it or without, and
@@ -9,34 +8,6 @@
 
 #include "nrt/detail/forms.h"
 #include "nrt/nrt.h"
-
-#if !defined(NRT_TENSOR_BATCH_UNSAFE_ARG) && defined(NRT_ASYNC_API_VERSION)
-#if NRT_ASYNC_API_VERSION == 228
-#define NRT_TENSOR_BATCH_UNSAFE_ARG 1
-#endif
-#endif
-
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-#pragma GCC visibility push(default)
-
-#if defined(NRT_TENSOR_BATCH_UNSAFE_ARG) && NRT_TENSOR_BATCH_UNSAFE_ARG
-NRT_STATUS nrt_tensor_read_batch(const nrt_tensor_batch_t* batches, uint64_t num_batches,
-                                 bool unsafe);
-NRT_STATUS nrt_tensor_write_batch(const nrt_tensor_batch_t* batches, uint64_t num_batches,
-                                  bool unsafe);
-#else
-NRT_STATUS nrt_tensor_read_batch(const nrt_tensor_batch_t* batches, uint64_t num_batches);
-NRT_STATUS nrt_tensor_write_batch(const nrt_tensor_batch_t* batches, uint64_t num_batches);
-#endif
-
-#pragma GCC visibility pop
-
-#ifdef __cplusplus
-}
-#endif
 
 #ifndef NRT_TENSOR_BATCH_UNSAFE_ARG
 // Calls that have more than two arguments for the preprocessor come here, where the compiler sees
