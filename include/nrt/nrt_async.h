@@ -131,7 +131,10 @@ NRT_STATUS nrta_execute_schedule(nrt_model_t* model, const nrt_tensor_set_t* inp
                                  nrt_tensor_set_t* output, int queue, NRT_STATUS* ret,
                                  nrta_seq_t* req_sequence);
 
-// ---- Collectives: the COLLECTIVES units of the communicator's core, queue 0 ----
+// ---- Collectives: the COLLECTIVES units of the communicator's core, queues 0 to 2 ----
+//
+// The queues do not wait for each other. All ranks of a group must use the same queue for the same
+// collective.
 
 // Schedules the operation that nrta_cc_prepare prepared, and takes over the context: `*cc_ctx`
 // becomes NULL. When the call fails, the caller keeps the context and may try again.
@@ -140,9 +143,10 @@ NRT_STATUS nrta_cc_schedule(nrt_cc_context_t** cc_ctx, int queue, NRT_STATUS* re
 
 #endif  // NRT_ASYNC_API_VERSION != 228
 
-// Prepares one collective operation over the tensors of the lists, which are copied. One rank:
-// every operation is a copy from `input` to `output`, which may be the same tensors. A context that
-// is never scheduled is freed by nrt_close.
+// Prepares one collective operation over the lists of tensors, which are copied. With one rank,
+// every operation copies `input` to `output`, which may be the same tensors. `op` is ADD, MAX or
+// MIN for operations that reduce, whatever the number of ranks; NRT_INVALID for another. A context
+// that is never scheduled is freed by nrt_close.
 NRT_STATUS nrta_cc_prepare(nrt_cc_comm_t* comm, nrt_tensor_list_t* input, nrt_tensor_list_t* output,
                            nrt_dtype_t dtype, nrt_op_type_t op, nrt_cc_op_type_t cc_op,
                            nrt_cc_context_t** cc_ctx);

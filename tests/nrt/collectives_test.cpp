@@ -19,10 +19,10 @@ class Collectives : public NrtTest {
     return nrta_cc_prepare(&comm_, &from, &to, type, reduction, kind, &context_);
   }
   // Schedules the prepared collective, and waits for it.
-  void run() {
+  void run(int queue = 0) {
     NRT_STATUS ret = NRT_FAILURE;
     nrta_seq_t sequence = 0;
-    ASSERT_EQ(nrta_cc_schedule(&context_, 0, &ret, &sequence), NRT_SUCCESS);
+    ASSERT_EQ(nrta_cc_schedule(&context_, queue, &ret, &sequence), NRT_SUCCESS);
     EXPECT_EQ(context_, nullptr);
     await(sequence);
     EXPECT_EQ(ret, NRT_SUCCESS);
@@ -87,10 +87,34 @@ TEST_F(Collectives, ListsMustBelongTogether) {
 TEST_F(Collectives, OperationsAreChecked) {
   const List one{four_.get()};
   EXPECT_EQ(prepare(one, one, static_cast<nrt_cc_op_type_t>(3)), NRT_INVALID);
-  EXPECT_EQ(prepare(one, one, NRT_CC_ALLREDUCE, NRT_OP_INVALID), NRT_INVALID);
+  for (const nrt_op_type_t reduction : {NRT_OP_FMA, NRT_OP_INVALID}) {
+    EXPECT_EQ(prepare(one, one, NRT_CC_ALLREDUCE, reduction), NRT_INVALID);
+    EXPECT_EQ(prepare(one, one, NRT_CC_REDUCESCATTER, reduction), NRT_INVALID);
+  }
   EXPECT_EQ(prepare(one, one, NRT_CC_ALLREDUCE, NRT_OP_ADD, NRT_DTYPE_INVALID), NRT_INVALID);
   EXPECT_EQ(prepare(one, one, NRT_CC_ALLREDUCE, NRT_OP_ADD, NRT_DTYPE_INT64), NRT_INVALID);
   EXPECT_EQ(prepare(one, one, NRT_CC_ALLGATHER, NRT_OP_INVALID), NRT_SUCCESS);  // reduces nothing
+}
+
+// The operation is refused before the other ranks are waited for.
+TEST_F(Collectives, OperationsAreCheckedAlikeForManyRanks) {
+  const List one{four_.get()};
+  std::array<uint32_t, 2> both{0, 1};
+  comm_ = {both.data(), 0, 2, 0, 2, 0};
+  EXPECT_EQ(prepare(one, one, static_cast<nrt_cc_op_type_t>(3)), NRT_INVALID);
+  EXPECT_EQ(prepare(one, one, NRT_CC_ALLREDUCE, NRT_OP_FMA), NRT_INVALID);
+  EXPECT_EQ(prepare(one, one, NRT_CC_ALLREDUCE, NRT_OP_ADD, NRT_DTYPE_INVALID), NRT_INVALID);
+  EXPECT_EQ(prepare(one, one, NRT_CC_ALLREDUCE, NRT_OP_MAX), NRT_FAILURE);  // nowhere to meet
+}
+
+TEST_F(Collectives, RunOnEachOfTheThreeQueues) {
+  for (const int queue : {0, 1, 2}) {
+    const std::string text = "on " + std::to_string(queue);
+    write(four_, text);
+    ASSERT_EQ(prepare({four_.get()}, {other_four_.get()}, NRT_CC_ALLREDUCE), NRT_SUCCESS);
+    run(queue);
+    EXPECT_EQ(read(other_four_), text);
+  }
 }
 
 TEST_F(Collectives, MoreThanOneRankNeedsAPlaceToMeet) {

@@ -48,23 +48,6 @@ size_t element_bytes(nrt_dtype_t type) noexcept {
   return 0;
 }
 
-Status check_operation(const Operation& operation) {
-  if (element_bytes(operation.type) == 0)
-    return invalid_argument(
-        fmt::format("{} is not an element type", static_cast<unsigned>(operation.type)));
-  switch (operation.kind) {
-    case NRT_CC_ALLGATHER:
-      return {};
-    case NRT_CC_ALLREDUCE:
-    case NRT_CC_REDUCESCATTER:
-      if (operation.reduction <= NRT_OP_MIN) return {};
-      return invalid_argument(
-          fmt::format("{} is not a reduction", static_cast<unsigned>(operation.reduction)));
-  }
-  return invalid_argument(
-      fmt::format("there is no collective {}", static_cast<unsigned>(operation.kind)));
-}
-
 Status find_tensors(const nrt_tensor_list_t& list, uint32_t core, nrt_dtype_t type,
                     Tensors& tensors) {
   if (list.tensors == nullptr || list.num_tensors == 0)
@@ -171,12 +154,26 @@ class Collective::Retired {
   size_t count_ = 0;
 };
 
+Status Collective::check(const Operation& operation) {
+  if (element_bytes(operation.type) == 0)
+    return invalid_argument(
+        fmt::format("{} is not an element type", static_cast<unsigned>(operation.type)));
+  switch (operation.kind) {
+    case NRT_CC_ALLGATHER:
+      return {};
+    case NRT_CC_ALLREDUCE:
+    case NRT_CC_REDUCESCATTER:
+      return reduction_of(operation.reduction).status();
+  }
+  return invalid_argument(
+      fmt::format("there is no collective {}", static_cast<unsigned>(operation.kind)));
+}
+
 Result<std::shared_ptr<Collective>> Collective::prepare(const nrt_cc_comm_t& comm,
                                                         const nrt_tensor_list_t& inputs,
                                                         const nrt_tensor_list_t& outputs,
                                                         const Operation& operation,
                                                         std::shared_ptr<RankGroup> group) {
-  MILLRACE_RETURN_IF_ERROR(check_operation(operation));
   std::shared_ptr<Collective> collective = Retired::of_process().take();
   if (collective == nullptr) collective = std::make_shared<Collective>();
   const Status filled = collective->fill(comm, inputs, outputs, operation, std::move(group));

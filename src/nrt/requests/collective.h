@@ -24,9 +24,11 @@ namespace millrace::nrt {
 
 class Collective {
  public:
-  // Checks the tensors and the operation, and returns a collective that keeps the memory of the
-  // tensors. `group` is null for one rank. kInvalidArgument describes what is wrong; kUnsupported
-  // for a reduction that is not supported between ranks.
+  // Checks the operation in the same way for one rank and for several. kInvalidArgument describes
+  // what is wrong; kUnsupported for a reduction that there is not between ranks.
+  static Status check(const Operation& operation);
+  // Checks the tensors, and returns a collective that keeps their memory. `group` is null for one
+  // rank. kInvalidArgument describes what is wrong. Requirement: check(operation) succeeds.
   static Result<std::shared_ptr<Collective>> prepare(const nrt_cc_comm_t& comm,
                                                      const nrt_tensor_list_t& inputs,
                                                      const nrt_tensor_list_t& outputs,

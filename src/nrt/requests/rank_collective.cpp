@@ -53,22 +53,6 @@ Result<ranks::Element> element_of(nrt_dtype_t type) {
   return invalid_argument(fmt::format("{} is not an element type", static_cast<unsigned>(type)));
 }
 
-Result<ranks::Reduction> reduction_of(nrt_op_type_t operation) {
-  switch (operation) {
-    case NRT_OP_ADD:
-      return ranks::Reduction::kSum;
-    case NRT_OP_MAX:
-      return ranks::Reduction::kMax;
-    case NRT_OP_MIN:
-      return ranks::Reduction::kMin;
-    default:
-      return unsupported(
-          fmt::format("reductions between ranks are sum, maximum and minimum, not "
-                      "operation {}",
-                      static_cast<unsigned>(operation)));
-  }
-}
-
 // Calls `body` while host access to all of `memories` is held. Recursive: takes the access to the
 // first memory that needs one, and calls itself for the rest.
 template <class Memory>
@@ -86,6 +70,22 @@ Status with_access_to(std::span<const Memory> memories, memory::Access access,
 }
 
 }  // namespace
+
+Result<ranks::Reduction> reduction_of(nrt_op_type_t operation) {
+  switch (operation) {
+    case NRT_OP_ADD:
+      return ranks::Reduction::kSum;
+    case NRT_OP_MAX:
+      return ranks::Reduction::kMax;
+    case NRT_OP_MIN:
+      return ranks::Reduction::kMin;
+    default:
+      return unsupported(
+          fmt::format("reductions between ranks are sum, maximum and minimum, not "
+                      "operation {}",
+                      static_cast<unsigned>(operation)));
+  }
+}
 
 bool RankCollective::is_divided() const noexcept {
   const auto& whole = kind_ == NRT_CC_ALLGATHER ? inputs_ : outputs_;

@@ -19,6 +19,10 @@ struct Operation {
   nrt_dtype_t type = NRT_DTYPE_UNKNOWN;
 };
 
+// Returns how the ranks combine elements: sum, maximum or minimum. kUnsupported names any other
+// operation of the API.
+Result<ranks::Reduction> reduction_of(nrt_op_type_t operation);
+
 class RankCollective {
  public:
   using Tensors = std::vector<std::shared_ptr<Tensor>>;

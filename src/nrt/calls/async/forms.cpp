@@ -112,11 +112,15 @@ NRT_STATUS nrta_cc_prepare(nrt_cc_comm_t* comm, nrt_tensor_list_t* input, nrt_te
       return report(kCall, NRT_INVALID, "an argument is null");
     if (const millrace::Status core = runtime.check_core(comm->vnc); !core.ok())
       return report(kCall, core);
+    const Operation operation{cc_op, op, dtype};
+    // Checked first, since the search for the group blocks until the other ranks have come.
+    if (const millrace::Status checked = Collective::check(operation); !checked.ok())
+      return report(kCall, checked);
     std::shared_ptr<RankGroup> group;
     if (const NRT_STATUS found = find_group(kCall, runtime, *comm, group); found != NRT_SUCCESS)
       return found;
     millrace::Result<std::shared_ptr<Collective>> made =
-        Collective::prepare(*comm, *input, *output, {cc_op, op, dtype}, std::move(group));
+        Collective::prepare(*comm, *input, *output, operation, std::move(group));
     if (!made.ok()) return report(kCall, made.status());
     *cc_ctx = CollectiveHandles::of_process().make(*std::move(made));
     return NRT_SUCCESS;
