@@ -8,6 +8,7 @@
 #include "base/settings/variables.h"
 #include "memory/bank.h"
 #include "nrt/process/settings.h"
+#include "nrt/process/vendor_variables.h"
 #include "runtime/columns/columns.h"
 #include "runtime/units/watchdog.h"
 #include "tests/fuzz/target.h"
@@ -37,7 +38,7 @@ class Variables {
     const size_t equals = line.find('=');
     if (equals == std::string::npos) return;
     const std::string name = line.substr(0, equals);
-    if (!name.starts_with("MILLRACE_") && !name.starts_with("NEURON_RT_")) return;
+    if (!name.starts_with("MILLRACE_") && !name.starts_with("NEURON_")) return;
     if (::setenv(name.c_str(), line.c_str() + equals + 1, 1) == 0) names_.push_back(name);
   }
 
@@ -57,7 +58,8 @@ void read_settings_of_nrt() {
     expect(settings->compute_depth >= 1 && settings->core_memory >= 1, "numbers in their ranges");
   }
   nrt::log_level();
-  nrt::variables_without_effect();
+  nrt::meaningless_variables();
+  nrt::unpublished_variables();
 }
 
 }  // namespace

@@ -82,10 +82,40 @@ TEST_F(Environment, WrongNumbersMakeInitFailAndNameTheVariable) {
   for (const char* name :
        {"NEURON_RT_EXEC_TIMEOUT", "MILLRACE_NRT_COMPUTE_DEPTH", "MILLRACE_NRT_TRANSFER_DEPTH",
         "MILLRACE_NRT_COLLECTIVES_DEPTH", "MILLRACE_NRT_FAULT_STATUS", "MILLRACE_NRT_MEMORY",
-        "MILLRACE_NRT_SENDRECV_PORT", "MILLRACE_NRT_SENDRECV_TIMEOUT", "MILLRACE_WATCHDOG"}) {
+        "MILLRACE_NRT_SENDRECV_PORT", "MILLRACE_NRT_SENDRECV_TIMEOUT", "MILLRACE_WATCHDOG",
+        "NEURON_FAIL_ON_NAN", "NEURON_RT_NUMERICAL_ERRORS_VERBOSITY",
+        "NEURON_RT_DBG_DUMP_INPUTS_ON_ERR"}) {
     const ScopedEnvironment wrong(name, "-3");
     EXPECT_EQ(init(), NRT_INVALID) << name;
     EXPECT_GE(log.count(name), 1u) << name;
+  }
+}
+
+// The published range of the variable. 0 has no limit, as its largest value.
+TEST_F(Environment, TheExecutionTimeoutIsAnyPositiveInt) {
+  for (const char* seconds : {"0", "1", "2147483647"}) {
+    const ScopedEnvironment timeout("NEURON_RT_EXEC_TIMEOUT", seconds);
+    const LogCapture log;
+    ASSERT_EQ(init(), NRT_SUCCESS) << seconds;
+    EXPECT_EQ(log.count(std::string(seconds) == "1" ? "execution timeout 1 s"
+                                                    : "execution timeout 2147483647 s"),
+              1u)
+        << seconds;
+    nrt_close();
+  }
+  const ScopedEnvironment too_long("NEURON_RT_EXEC_TIMEOUT", "2147483648");
+  EXPECT_EQ(init(), NRT_INVALID);
+}
+
+// A variable of which a program would miss what it asks for.
+TEST_F(Environment, WhatIsRefusedIsWarnedOfOnce) {
+  const LogCapture log;
+  for (const char* value : {"0", "false", "1", "1"}) {
+    const ScopedEnvironment rounding("NEURON_RT_STOCHASTIC_ROUNDING_EN", value);
+    ASSERT_EQ(init(), NRT_SUCCESS);
+    EXPECT_EQ(log.count("WARNING NEURON_RT_STOCHASTIC_ROUNDING_EN is set, but results are"),
+              std::string(value) == "1" ? 1u : 0u);
+    nrt_close();
   }
 }
 
@@ -120,6 +150,10 @@ TEST_F(Environment, MessagesSayWhatIsTaken) {
       {"NEURON_RT_NUM_CORES", "9", "NEURON_RT_NUM_CORES is \"9\", but there are 8 logical cores"},
       {"MILLRACE_NRT_MEMORY", "lots", "MILLRACE_NRT_MEMORY is \"lots\": it takes bytes, or K, M"},
       {"MILLRACE_WATCHDOG", "10", "MILLRACE_WATCHDOG: \"10\" is no duration"},
+      {"NEURON_RT_NUMERICAL_ERRORS_VERBOSITY", "all",
+       "is \"all\": it takes none, critical, debug or verbose"},
+      {"NEURON_RT_DBG_DUMP_INPUTS_ON_ERR", "NRT_OOPS",
+       "is \"NRT_OOPS\": it takes the name or number of an NRT_STATUS, or 0"},
   };
   for (const auto& [name, value, message] : kCases) {
     const LogCapture log;

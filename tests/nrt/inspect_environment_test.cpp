@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "tests/nrt/trace_fixture.h"
 #include "tests/support/log_capture.h"
@@ -21,9 +24,16 @@ class InspectEnvironment : public TraceTest {
     variables.emplace_back("NEURON_RT_INSPECT_OUTPUT_DIR", output_);
     const ScopedEnvironment environment(std::move(variables));
     const NRT_STATUS status = nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", "");
-    if (status == NRT_SUCCESS) nrt_unload(load());
+    if (status == NRT_SUCCESS) execute_once();
     nrt_close();
     return status;
+  }
+  void execute_once() {
+    nrt_model_t* const model = load();
+    const ScopedTensor in(kTinyInputBytes), out(kTinyOutputBytes);
+    const ScopedSet inputs(kTinyInput, in.get()), outputs(kTinyOutput, out.get());
+    EXPECT_EQ(nrt_execute(model, inputs.get(), outputs.get()), NRT_SUCCESS);
+    nrt_unload(model);
   }
   // The files in the directory after the program.
   std::vector<std::string> profiles() const {
@@ -78,6 +88,88 @@ TEST_F(InspectEnvironment, WarnsOfProfilesThatThereAreNot) {
     EXPECT_EQ(run_program({{name, "1"}}), NRT_SUCCESS);
     EXPECT_EQ(log.count(name), 1u);
   }
+}
+
+TEST_F(InspectEnvironment, RecordsTheSelectedTypes) {
+  const auto types_with = [&](const char* filter) {
+    EXPECT_EQ(run_program({{"NEURON_RT_INSPECT_ENABLE", "1"},
+                           {"NEURON_RT_INSPECT_EVENT_FILTER_TYPE", filter}}),
+              NRT_SUCCESS);
+    std::set<std::string> types;
+    for (const std::string& file : profiles()) {
+      const Json trace = parse_file(file);
+      for (const Json& event : trace.at("events")) types.insert(event.at("event_type"));
+      std::filesystem::remove(file);
+    }
+    return types;
+  };
+  using testing::ElementsAre;
+  EXPECT_THAT(types_with("nrt_unload"), ElementsAre("nrt_unload"));
+  EXPECT_THAT(types_with("nrt_load,nc_exec_running"), ElementsAre("nc_exec_running", "nrt_load"));
+  EXPECT_THAT(types_with("hardware"), ElementsAre("nc_exec_running"));
+  EXPECT_THAT(types_with("hardware,^nc_exec_running"), IsEmpty());
+  EXPECT_THAT(types_with("hardware,nrt_load,^nrt_unload"),
+              ElementsAre("nc_exec_running", "nrt_load"));
+  EXPECT_THAT(types_with("software"),
+              testing::AllOf(testing::Contains("nrt_load"),
+                             testing::Not(testing::Contains("nc_exec_running"))));
+  EXPECT_THAT(types_with("^nrt_load"), testing::AllOf(testing::Contains("nc_exec_running"),
+                                                      testing::Not(testing::Contains("nrt_load"))));
+}
+
+TEST_F(InspectEnvironment, WarnsOfTypesThatThereAreNot) {
+  const LogCapture log(LogLevel::kWarning);
+  EXPECT_EQ(run_program({{"NEURON_RT_INSPECT_ENABLE", "1"},
+                         {"NEURON_RT_INSPECT_EVENT_FILTER_TYPE", "nrt_load,one,^two"}}),
+            NRT_SUCCESS);
+  EXPECT_EQ(log.count("NEURON_RT_INSPECT_EVENT_FILTER_TYPE: there are no event types one, two"),
+            1u);
+}
+
+// Cores have the numbers of the machine, as in NEURON_RT_VISIBLE_CORES.
+TEST_F(InspectEnvironment, RecordsTheSelectedCores) {
+  const auto runs_with = [&](const char* filter) {
+    EXPECT_EQ(run_program({{"NEURON_RT_INSPECT_ENABLE", "1"},
+                           {"NEURON_RT_VISIBLE_CORES", "1"},
+                           {"NEURON_RT_INSPECT_EVENT_FILTER_NC", filter}}),
+              NRT_SUCCESS);
+    size_t runs = 0;
+    for (const std::string& file : profiles()) {
+      runs += of_type(parse_file(file), "nc_exec_running").size();
+      std::filesystem::remove(file);
+    }
+    return runs;
+  };
+  EXPECT_EQ(runs_with(""), 2u);
+  EXPECT_EQ(runs_with("1"), 2u);
+}
+
+TEST_F(InspectEnvironment, RefusesCoresThatAreNotVisible) {
+  for (const char* wrong : {"0", "1-2", "1,0", "one", "1,", "-1"}) {
+    const LogCapture log;
+    EXPECT_EQ(run_program({{"NEURON_RT_INSPECT_ENABLE", "1"},
+                           {"NEURON_RT_VISIBLE_CORES", "1"},
+                           {"NEURON_RT_INSPECT_EVENT_FILTER_NC", wrong}}),
+              NRT_INVALID)
+        << wrong;
+    EXPECT_EQ(log.count("NEURON_RT_INSPECT_EVENT_FILTER_NC is \""), 1u) << wrong;
+  }
+  EXPECT_EQ(run_program({{"NEURON_RT_INSPECT_EVENT_FILTER_NC", "7"}}), NRT_SUCCESS)
+      << "without a profile, it is not read";
+}
+
+// An event has a start and a stop; the newest are kept.
+TEST_F(InspectEnvironment, KeepsAsManyEventsOfACoreAsAreWanted) {
+  ASSERT_EQ(run_program({{"NEURON_RT_INSPECT_ENABLE", "1"},
+                         {"NEURON_RT_INSPECT_SYS_TRACE_MAX_EVENTS_PER_NC", "2"},
+                         {"NEURON_RT_INSPECT_EVENT_FILTER_TYPE", "nrt_load,nc_exec_running"}}),
+            NRT_SUCCESS);
+  ASSERT_EQ(profiles().size(), 1u);
+  EXPECT_EQ(of_type(parse_file(profiles()[0]), "nc_exec_running").size(), 2u);
+  EXPECT_EQ(of_type(parse_file(profiles()[0]), "nrt_load").size(), 0u) << "displaced by the run";
+  EXPECT_EQ(run_program({{"NEURON_RT_INSPECT_ENABLE", "1"},
+                         {"NEURON_RT_INSPECT_SYS_TRACE_MAX_EVENTS_PER_NC", "0"}}),
+            NRT_INVALID);
 }
 
 TEST_F(InspectEnvironment, RefusesWhatIsNeitherYesNorNo) {

@@ -294,15 +294,19 @@ TEST_F(LogOfARun, NamesModelsThatComeAndGo) {
 
 TEST_F(LogOfARun, NamesVariablesWithoutEffect) {
   const LogCapture log(LogLevel::kInfo);
-  const ScopedEnvironment others({{"NEURON_RT_STOCHASTIC_ROUNDING_EN", "1"},
+  const ScopedEnvironment others({{"NEURON_RT_VIRTUAL_CORE_SIZE", "1"},
+                                  {"NEURON_SCRATCHPAD_PAGE_SIZE", "256"},
                                   {"NEURON_RT_NUM_CORE", "2"},
                                   {"NEURON_RT_EXEC_TIMEOUT", "5"},
                                   {"NEURON_RT_INSPECT_ENABLE", "0"},
                                   {"NEURON_RT_RESET_CORES", ""},
                                   {"MILLRACE_WATCHDOGG", "1s"}});
   start_runtime();
-  EXPECT_EQ(log.count("set, but without effect here: NEURON_RT_NUM_CORE, "
-                      "NEURON_RT_STOCHASTIC_ROUNDING_EN"),
+  EXPECT_EQ(log.count("INFO set, but without effect here: NEURON_RT_VIRTUAL_CORE_SIZE, "
+                      "NEURON_SCRATCHPAD_PAGE_SIZE"),
+            1u);
+  EXPECT_EQ(log.count("WARNING set, but no published variable of the runtime (is it misspelt?): "
+                      "NEURON_RT_NUM_CORE"),
             1u);
   EXPECT_EQ(log.count("WARNING set, but nothing reads it (is it misspelt?): "
                       "MILLRACE_WATCHDOGG"),
@@ -310,6 +314,7 @@ TEST_F(LogOfARun, NamesVariablesWithoutEffect) {
   nrt_close();
   start_runtime();
   EXPECT_EQ(log.count("MILLRACE_WATCHDOGG"), 1u) << "one warning per process";
+  EXPECT_EQ(log.count("NEURON_RT_NUM_CORE"), 1u) << "likewise";
   EXPECT_EQ(log.count("NEURON_RT_EXEC_TIMEOUT"), 0u);
   EXPECT_EQ(log.count("NEURON_RT_RESET_CORES"), 0u);
 }

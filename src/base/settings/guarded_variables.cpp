@@ -24,7 +24,8 @@ constexpr std::string_view kGuarded[] = {
     "MILLRACE_TRANSFER_FAULTS",
     "MILLRACE_TUNE",
     "MILLRACE_TUNING",
-    "NEURON_RT_INSPECT_ENABLE",  // writes into the current folder
+    "NEURON_RT_DBG_DUMP_INPUTS_ON_ERR",  // writes into the current folder
+    "NEURON_RT_INSPECT_ENABLE",          // likewise
     "NEURON_RT_INSPECT_OUTPUT_DIR",
     "NEURON_RT_LOG_LOCATION_NRT",
 };

@@ -49,7 +49,7 @@ NRT_STATUS count_cores(const char* call, uint32_t* out, Count&& count) {
 Result<uint32_t> visible_count() {
   const InCall inside;
   if (const Runtime* const runtime = Runtime::current()) return runtime->settings().cores.count;
-  MILLRACE_ASSIGN_OR_RETURN(const VisibleCores cores, visible_cores());
+  MILLRACE_ASSIGN_OR_RETURN(const CoreRange cores, visible_cores());
   return cores.count;
 }
 

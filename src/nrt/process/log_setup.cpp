@@ -13,6 +13,7 @@
 #include "device/faulty/faulty_device.h"
 #include "memory/bank.h"
 #include "nrt/process/log_location.h"
+#include "nrt/process/vendor_variables.h"
 
 namespace millrace::nrt {
 namespace {
@@ -81,6 +82,7 @@ void set_up_log_once() {
 
 void log_start(const Settings& settings, device::Device& device) {
   warn_of_unknown_variables();
+  warn_of_vendor_variables();
   if (!log_enabled(LogLevel::kInfo)) return;
   const auto watchdog = std::chrono::duration_cast<std::chrono::milliseconds>(settings.watchdog);
   log(LogLevel::kInfo, "nrt",
@@ -91,7 +93,7 @@ void log_start(const Settings& settings, device::Device& device) {
                   cores_text(settings, device.lanes().count()), size_text(settings.core_memory),
                   settings.compute_depth, settings.transfer_depth, settings.collectives_depth,
                   settings.exec_timeout.count(), watchdog.count(), faults_in_force()));
-  if (const std::vector<std::string> ignored = variables_without_effect(); !ignored.empty())
+  if (const std::vector<std::string> ignored = meaningless_variables(); !ignored.empty())
     log(LogLevel::kInfo, "nrt",
         fmt::format("set, but without effect here: {}", fmt::join(ignored, ", ")));
 }

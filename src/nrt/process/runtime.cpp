@@ -36,14 +36,6 @@ Life& life() {
   return *life;
 }
 
-void warn_of_implicit_async() {
-  static std::atomic<bool> warned{false};
-  if (warned.exchange(true)) return;
-  log(LogLevel::kWarning, "nrt",
-      "NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS is set, but the implicit asynchronous mode no "
-      "longer exists: nrt_execute waits; use nrta_execute_schedule");
-}
-
 // Ends all waits for completion counts, which no further execution will increase.
 void close_completion_counts() noexcept {
   TensorHandles::of_process().for_each([](Tensor& tensor) { tensor.completions().close(); });
@@ -79,7 +71,6 @@ Status Runtime::start() {
   // A hung request may have kept the device of an earlier nrt_init alive, with its old faults.
   MILLRACE_RETURN_IF_ERROR(device::apply_faults_of_environment(*device));
   MILLRACE_RETURN_IF_ERROR(device->lanes().fill_up());
-  if (settings.implicit_async_wanted) warn_of_implicit_async();
   log_start(settings, *device);
   now.running.reset(new Runtime(settings, std::move(device)));
   current_.store(now.running.get(), std::memory_order_release);
@@ -107,7 +98,7 @@ Absence Runtime::absence() noexcept {
 
 Runtime::Runtime(const Settings& settings, std::shared_ptr<device::Device> device)
     : settings_(settings),
-      inspection_(settings.inspect_dir),
+      inspection_(settings.profile),
       device_(std::move(device)),
       host_(std::make_shared<memory::Bank>("host", memory::kUnlimited)),
       units_(settings, device_),

@@ -3,18 +3,21 @@
 #include "nrt/process/settings.h"
 
 #include <fmt/format.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/process/topology.h"
 #include "base/settings/duration.h"
 #include "base/settings/environment.h"
 #include "memory/bank.h"
+#include "nrt/process/inspect_settings.h"
 #include "nrt/process/launcher.h"
 #include "nrt/process/log_location.h"
 #include "nrt/terms/status.h"
@@ -27,7 +30,8 @@ namespace {
 constexpr const char* kVisibleCores = "NEURON_RT_VISIBLE_CORES";
 constexpr const char* kNumCores = "NEURON_RT_NUM_CORES";
 constexpr const char* kExecTimeout = "NEURON_RT_EXEC_TIMEOUT";
-constexpr const char* kImplicitAsync = "NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS";
+constexpr const char* kNumericalErrors = "NEURON_RT_NUMERICAL_ERRORS_VERBOSITY";
+constexpr const char* kDumpInputs = "NEURON_RT_DBG_DUMP_INPUTS_ON_ERR";
 constexpr const char* kLogLevel = "NEURON_RT_LOG_LEVEL";
 constexpr const char* kLogLevelOfNrt = "NEURON_RT_LOG_LEVEL_NRT";
 constexpr const char* kCoreMemory = "MILLRACE_NRT_MEMORY";
@@ -35,23 +39,8 @@ constexpr const char* kConnectTimeout = "MILLRACE_NRT_SENDRECV_TIMEOUT";
 constexpr const char* kCollectiveFaults = "MILLRACE_COLLECTIVE_FAULTS";
 constexpr const char* kCollectiveTimeout = "MILLRACE_NRT_COLLECTIVE_TIMEOUT";
 constexpr const char* kFaultStatus = "MILLRACE_NRT_FAULT_STATUS";
-constexpr uint64_t kLargestNumber = 1'000'000;  // limit of core numbers, against overflow
 constexpr uint32_t kMostRequests = 65'536;
-constexpr uint64_t kLongestTimeout = 365 * 24 * 3600;
-
-// The variables of the vendor's runtime that Millrace reads, or whose request is always fulfilled.
-// Variables that begin with NEURON_RT_INSPECT_ are treated as known as well.
-constexpr std::string_view kKnown[] = {kVisibleCores,
-                                       kNumCores,
-                                       kExecTimeout,
-                                       kImplicitAsync,
-                                       kLogLevel,
-                                       kLogLevelOfNrt,
-                                       kLogLocation,
-                                       kLogLocationOfNrt,
-                                       "NEURON_RT_ROOT_COMM_ID",
-                                       "NEURON_RT_VALIDATE_HASH",
-                                       "NEURON_RT_MULTI_INSTANCE_SHARED_WEIGHTS"};
+constexpr uint64_t kLongestTimeout = INT32_MAX;  // 68 years: in effect no limit
 
 struct NamedLevel {
   std::string_view name;
@@ -64,40 +53,28 @@ constexpr NamedLevel kLevels[] = {
     {"DEBUG", LogLevel::kDebug},  {"TRACE", LogLevel::kDebug},
 };
 
+constexpr std::pair<const char*, NumericalErrors> kNumericalErrorLevels[] = {
+    {"none", NumericalErrors::kNone},
+    {"critical", NumericalErrors::kCritical},
+    {"debug", NumericalErrors::kDebug},
+    {"verbose", NumericalErrors::kVerbose},
+};
+
 Status wrong_cores(std::string_view text, std::string_view why) {
   return invalid_argument(fmt::format("{} is \"{}\": {}", kVisibleCores, text, why));
 }
 
-Result<uint64_t> parse_core(std::string_view text) {
-  const size_t first = std::min(text.find_first_not_of(' '), text.size());
-  return parse_number(text.substr(first, text.find_last_not_of(' ') + 1 - first));
-}
-
-// Parses "2" or "0-3"; nullopt for anything else.
-std::optional<VisibleCores> parse_range(std::string_view text) {
-  const size_t dash = text.find('-');
-  const Result<uint64_t> first = parse_core(text.substr(0, dash));
-  const Result<uint64_t> last =
-      dash == std::string_view::npos ? first : parse_core(text.substr(dash + 1));
-  if (!first.ok() || !last.ok() || *last < *first || *last > kLargestNumber) return std::nullopt;
-  return VisibleCores{static_cast<uint32_t>(*first), static_cast<uint32_t>(*last - *first + 1)};
-}
-
-// Parses a list of cores and ranges, such as "2", "0-3", "0, 1, 2" or "0-1,2". The cores must be
-// consecutive: each part begins with the core that follows the previous part.
-Result<VisibleCores> parse_cores(std::string_view text) {
-  VisibleCores cores{0, 0};
-  for (size_t at = 0; at <= text.size();) {
-    const size_t comma = std::min(text.find(',', at), text.size());
-    const std::optional<VisibleCores> part = parse_range(text.substr(at, comma - at));
-    if (!part)
-      return wrong_cores(text, "it takes a core, a range or a list of them: 2, 0-3 or 0,1,2");
-    if (cores.count == 0)
-      cores.first = part->first;
-    else if (part->first != cores.first + cores.count)
+// Parses a list of cores and ranges. The cores must be consecutive: each part begins with the core
+// that follows the previous part.
+Result<CoreRange> parse_cores(std::string_view text) {
+  const std::optional<std::vector<CoreRange>> parts = parse_core_ranges(text);
+  if (!parts)
+    return wrong_cores(text, "it takes a core, a range or a list of them: 2, 0-3 or 0,1,2");
+  CoreRange cores{parts->front().first, 0};
+  for (const CoreRange& part : *parts) {
+    if (part.first != cores.first + cores.count)
       return wrong_cores(text, "the cores must be consecutive and ascending");
-    cores.count += part->count;
-    at = comma + 1;
+    cores.count += part.count;
   }
   return cores;
 }
@@ -112,7 +89,7 @@ Status too_many(const char* name, std::string_view text, uint32_t total) {
 // Returns how many logical cores the variables of visible cores require; 0 for invalid values,
 // which visible_cores() reports.
 uint64_t wanted_cores() {
-  const Result<VisibleCores> cores = parse_cores(environment_variable(kVisibleCores));
+  const Result<CoreRange> cores = parse_cores(environment_variable(kVisibleCores));
   if (cores.ok()) return cores->first + cores->count;
   const Result<uint64_t> number = parse_number(environment_variable(kNumCores));
   return number.ok() ? *number : 0;
@@ -178,14 +155,32 @@ Result<RankSettings> rank_settings(std::chrono::nanoseconds exec_timeout) {
   return settings;
 }
 
-// Returns the directory for the system profile; empty if the environment requests no profile.
-Result<std::string> inspect_dir() {
-  MILLRACE_ASSIGN_OR_RETURN(const bool enabled, switch_variable("NEURON_RT_INSPECT_ENABLE", false));
-  MILLRACE_ASSIGN_OR_RETURN(const bool system,
-                            switch_variable("NEURON_RT_INSPECT_SYSTEM_PROFILE", true));
-  if (!enabled || !system) return std::string();
-  const std::string_view directory = environment_variable("NEURON_RT_INSPECT_OUTPUT_DIR");
-  return std::string(directory.empty() ? "./output" : directory);
+Result<NumericalErrors> numerical_errors() {
+  const std::string text(environment_variable(kNumericalErrors));
+  if (text.empty()) return NumericalErrors::kNone;
+  for (const auto& [name, errors] : kNumericalErrorLevels)
+    if (strcasecmp(text.c_str(), name) == 0) return errors;
+  return invalid_argument(fmt::format("{} is \"{}\": it takes none, critical, debug or verbose",
+                                      kNumericalErrors, text));
+}
+
+// Returns the status of executions whose inputs are dumped; none for 0, which is NRT_SUCCESS.
+Result<std::optional<NRT_STATUS>> status_of_dumps() {
+  const std::string_view text = environment_variable(kDumpInputs);
+  if (text.empty()) return std::optional<NRT_STATUS>();
+  const std::optional<NRT_STATUS> status = parse_status(text);
+  if (!status)
+    return invalid_argument(fmt::format(
+        "{} is \"{}\": it takes the name or number of an NRT_STATUS, or 0", kDumpInputs, text));
+  return *status == NRT_SUCCESS ? std::optional<NRT_STATUS>() : status;
+}
+
+Result<ExecutionChecks> execution_checks() {
+  ExecutionChecks checks;
+  MILLRACE_ASSIGN_OR_RETURN(checks.fail_on_nan, switch_variable("NEURON_FAIL_ON_NAN", false));
+  MILLRACE_ASSIGN_OR_RETURN(checks.reported, numerical_errors());
+  MILLRACE_ASSIGN_OR_RETURN(checks.dump_inputs_on, status_of_dumps());
+  return checks;
 }
 
 }  // namespace
@@ -200,16 +195,16 @@ Result<uint32_t> total_cores() {
   return static_cast<uint32_t>(cores);
 }
 
-Result<VisibleCores> visible_cores() {
+Result<CoreRange> visible_cores() {
   MILLRACE_ASSIGN_OR_RETURN(const uint32_t total, total_cores());
   if (const std::string_view text = environment_variable(kVisibleCores); !text.empty()) {
-    MILLRACE_ASSIGN_OR_RETURN(const VisibleCores cores, parse_cores(text));
+    MILLRACE_ASSIGN_OR_RETURN(const CoreRange cores, parse_cores(text));
     if (cores.first + cores.count > total) return too_many(kVisibleCores, text, total);
     return cores;
   }
   MILLRACE_ASSIGN_OR_RETURN(const uint64_t wanted, number_variable(kNumCores, 0, 0, kMostCores));
   if (wanted > total) return too_many(kNumCores, environment_variable(kNumCores), total);
-  return VisibleCores{0, wanted == 0 ? total : static_cast<uint32_t>(wanted)};
+  return CoreRange{0, wanted == 0 ? total : static_cast<uint32_t>(wanted)};
 }
 
 LogLevelChoice log_level() {
@@ -223,22 +218,14 @@ LogLevelChoice log_level() {
   return {found->level, nullptr, true};
 }
 
-std::vector<std::string> variables_without_effect() {
-  std::vector<std::string> names = variables_with_prefix("NEURON_RT_");
-  std::erase_if(names, [](const std::string& name) {
-    return name.starts_with("NEURON_RT_INSPECT_") || std::ranges::count(kKnown, name) != 0;
-  });
-  return names;
-}
-
 Result<Settings> settings_of_environment() {
   Settings settings;
   MILLRACE_ASSIGN_OR_RETURN(settings.all_cores, total_cores());
   MILLRACE_ASSIGN_OR_RETURN(settings.cores, visible_cores());
   MILLRACE_ASSIGN_OR_RETURN(
       const uint64_t timeout,
-      number_variable(kExecTimeout, settings.exec_timeout.count(), 1, kLongestTimeout));
-  settings.exec_timeout = std::chrono::seconds(timeout);
+      number_variable(kExecTimeout, settings.exec_timeout.count(), 0, kLongestTimeout));
+  settings.exec_timeout = std::chrono::seconds(timeout == 0 ? kLongestTimeout : timeout);
   MILLRACE_ASSIGN_OR_RETURN(settings.watchdog, runtime::watchdog_in_force(settings.exec_timeout));
   MILLRACE_ASSIGN_OR_RETURN(settings.compute_depth,
                             depth("MILLRACE_NRT_COMPUTE_DEPTH", settings.compute_depth));
@@ -252,12 +239,10 @@ Result<Settings> settings_of_environment() {
                             duration_variable(kConnectTimeout, settings.connect_timeout));
   MILLRACE_ASSIGN_OR_RETURN(settings.core_memory, core_memory(settings.cores.count));
   MILLRACE_ASSIGN_OR_RETURN(settings.fault_status, fault_status());
-  MILLRACE_ASSIGN_OR_RETURN(settings.nan_check, switch_variable("MILLRACE_NRT_NAN_CHECK", false));
+  MILLRACE_ASSIGN_OR_RETURN(settings.checks, execution_checks());
   MILLRACE_ASSIGN_OR_RETURN(settings.job_mode, runtime::job_mode_in_force());
-  MILLRACE_ASSIGN_OR_RETURN(settings.inspect_dir, inspect_dir());
+  MILLRACE_ASSIGN_OR_RETURN(settings.profile, inspect_settings(settings.cores));
   MILLRACE_ASSIGN_OR_RETURN(settings.ranks, rank_settings(settings.exec_timeout));
-  const std::string_view implicit = environment_variable(kImplicitAsync);
-  settings.implicit_async_wanted = !implicit.empty() && implicit != "0";
   return settings;
 }
 

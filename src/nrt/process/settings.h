@@ -5,26 +5,20 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "base/log.h"
 #include "base/status.h"
 #include "nrt/nrt_status.h"
+#include "nrt/process/core_range.h"
 #include "nrt/process/rank_world.h"
+#include "nrt/recording/environment_inspection.h"
+#include "nrt/requests/execution_checks.h"
 #include "runtime/jobs/job_mode.h"
 
 namespace millrace::nrt {
 
-// The logical cores that a program sees, which are consecutive. Calls number them from 0, which is
-// core `first` of the machine.
-struct VisibleCores {
-  uint32_t first = 0;
-  uint32_t count = 1;
-};
-
 struct Settings {
-  VisibleCores cores;
+  CoreRange cores;         // those that the program sees; calls number them from 0
   uint32_t all_cores = 1;  // the number of logical cores, visible or not
   std::chrono::seconds exec_timeout{600};
   // How long a request may run without progress: the smaller of exec_timeout and MILLRACE_WATCHDOG.
@@ -37,11 +31,10 @@ struct Settings {
   uint64_t core_memory = 0;  // bytes of device memory per core
   // The status of requests that fail in the device; if empty, NRT_HW_ERROR.
   std::optional<NRT_STATUS> fault_status;
-  bool nan_check = false;  // executions that write a NaN fail
+  ExecutionChecks checks;
   runtime::JobMode job_mode = runtime::JobMode::kAdaptive;
-  std::string inspect_dir;  // directory for the system profile; empty: no profile
+  trace::EnvironmentProfile profile;
   RankSettings ranks;
-  bool implicit_async_wanted = false;  // requests a mode that no longer exists; logged only
 };
 
 // Reads all settings. kInvalidArgument names a variable with an invalid value and the valid ones.
@@ -52,7 +45,7 @@ Result<Settings> settings_of_environment();
 // cores in excess of the lanes share them.
 Result<uint32_t> total_cores();
 // Returns the cores of NEURON_RT_VISIBLE_CORES, or else the first NEURON_RT_NUM_CORES, or else all.
-Result<VisibleCores> visible_cores();
+Result<CoreRange> visible_cores();
 
 // The log level; none turns logging off. An invalid value gives kWarning, since a program must not
 // fail because of its logging, and `wrong_variable` then names the variable.
@@ -63,8 +56,5 @@ struct LogLevelChoice {
 };
 // Reads NEURON_RT_LOG_LEVEL_NRT, or else NEURON_RT_LOG_LEVEL. Upper and lower case are equivalent.
 LogLevelChoice log_level();
-
-// Returns the names of the NEURON_RT_ variables that are set and have no effect in Millrace.
-std::vector<std::string> variables_without_effect();
 
 }  // namespace millrace::nrt

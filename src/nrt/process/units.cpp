@@ -114,9 +114,9 @@ queue::UnitOptions Units::options_of(const UnitAddress& address) const {
 queue::TaskFactory Units::tasks_of(UnitKind kind, UnitContext unit) const {
   switch (kind) {
     case UnitKind::kCompute:
-      return [unit, limit = settings_.exec_timeout, nan_check = settings_.nan_check,
+      return [unit, limit = settings_.exec_timeout, checks = settings_.checks,
               mode = settings_.job_mode, scratch = std::make_shared<std::vector<std::byte>>()] {
-        return std::make_unique<ComputeTask>(unit, limit, nan_check, mode, scratch);
+        return std::make_unique<ComputeTask>(unit, limit, checks, mode, scratch);
       };
     case UnitKind::kCollectives:
       return [unit, device = device_] { return std::make_unique<CollectiveTask>(device, unit); };

@@ -1,6 +1,7 @@
 #include "nrt/recording/environment_inspection.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -9,7 +10,6 @@
 #include <system_error>
 
 #include "base/log.h"
-#include "base/settings/environment.h"
 #include "nrt/recording/inspection.h"
 
 namespace millrace::nrt::trace {
@@ -30,20 +30,18 @@ std::string next_file_in(const std::string& directory) {
                            fmt::format("{}_{}", ::getpid(), ++count));
 }
 
-void warn_of_other_profiles() {
-  for (const char* name : {"NEURON_RT_INSPECT_DEVICE_PROFILE", "NEURON_RT_INSPECT_ON_FAIL"})
-    if (const Result<bool> wanted = switch_variable(name, false); !wanted.ok() || *wanted)
-      warn(fmt::format("{} has no effect: only the system profile is supported", name));
-}
-
 }  // namespace
 
-EnvironmentInspection::EnvironmentInspection(const std::string& directory) noexcept {
+EnvironmentInspection::EnvironmentInspection(const EnvironmentProfile& profile) noexcept {
   try {
-    warn_of_other_profiles();
-    if (directory.empty()) return;
-    const std::string file = next_file_in(directory);
-    const Status begun = Inspection::of_process().begin(file, {});
+    if (profile.directory.empty()) return;
+    if (!profile.unknown_types.empty())
+      warn(
+          fmt::format("NEURON_RT_INSPECT_EVENT_FILTER_TYPE: there are no event types {} "
+                      "(nrt_sys_trace_get_event_types lists all)",
+                      fmt::join(profile.unknown_types, ", ")));
+    const std::string file = next_file_in(profile.directory);
+    const Status begun = Inspection::of_process().begin(file, profile.capture);
     if (begun.ok())
       file_ = file;
     else

@@ -1,5 +1,5 @@
 // Runs an execution by the model's executor, with its time limit, the copies of inputs that overlap
-// outputs, and the check for NaNs.
+// outputs, and the checks that the debugging variables ask for.
 #include "nrt/requests/compute_task.h"
 
 #include <cstring>
@@ -9,7 +9,8 @@
 #include "base/align.h"
 #include "base/format_status.h"
 #include "memory/heap_block.h"
-#include "nrt/requests/nan_check.h"
+#include "nrt/requests/input_dump.h"
+#include "nrt/requests/numeric_check.h"
 #include "nrt/terms/status.h"
 #include "nrt/trace/execution_scope.h"
 #include "queue/waiting/monitor.h"
@@ -60,6 +61,7 @@ Status ComputeTask::run(queue::RunControl& control) noexcept {
                                scheduled_ns());
   if (mode_ == runtime::JobMode::kThroughput) control.set_team(nullptr);
   Status status = run_in_time(control);
+  if (!status.ok()) examine_failure(status, control);
   traced.ended_with(code_of(status));
   return status;
 }
@@ -76,8 +78,18 @@ Status ComputeTask::run_in_time(queue::RunControl& control) noexcept {
     return format_status(StatusCode::kHung,
                          "the request ran longer than the execution timeout of {} s",
                          std::chrono::duration_cast<std::chrono::seconds>(time_limit_).count());
-  if (status.ok() && nan_check_) return check_for_nan(*binding_);
-  return status;
+  return status.ok() ? examine_outputs() : status;
+}
+
+Status ComputeTask::examine_outputs() const noexcept {
+  report_numerical_errors(*binding_, checks_.reported);
+  return checks_.fail_on_nan ? check_for_nan(*binding_) : Status();
+}
+
+void ComputeTask::examine_failure(const Status& status, queue::RunControl& control) const noexcept {
+  const NRT_STATUS code = code_of(status);
+  if (code != checks_.dump_inputs_on || !ran_.load(std::memory_order_relaxed)) return;
+  dump_inputs({*binding_->model, inputs(), queue::counter_of(control.sequence()), code}, control);
 }
 
 Status ComputeTask::copy_shared_inputs() noexcept {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "nrt/requests/binding.h"
+#include "nrt/requests/execution_checks.h"
 #include "nrt/requests/request_task.h"
 #include "runtime/jobs/job_mode.h"
 #include "runtime/jobs/job_sync.h"
@@ -22,16 +23,16 @@ namespace millrace::nrt {
 class ComputeTask final : public RequestTask {
  public:
   // A request that runs longer than `time_limit` ends with kHung at its next operator. One that
-  // does not reach its next operator is given up by the watchdog. With `nan_check`, an execution
-  // whose outputs contain a NaN fails. In the mode kThroughput an execution uses no helper lanes.
+  // does not reach its next operator is given up by the watchdog. In the mode kThroughput an
+  // execution uses no helper lanes.
   //
   // `scratch` holds the copies of shared inputs (SharedInput) and grows to the largest size needed.
   // All tasks of a unit share it, since a unit runs one request at a time.
-  ComputeTask(UnitContext unit, std::chrono::nanoseconds time_limit, bool nan_check,
+  ComputeTask(UnitContext unit, std::chrono::nanoseconds time_limit, const ExecutionChecks& checks,
               runtime::JobMode mode, std::shared_ptr<std::vector<std::byte>> scratch)
       : RequestTask(std::move(unit)),
         time_limit_(time_limit),
-        nan_check_(nan_check),
+        checks_(checks),
         mode_(mode),
         scratch_(std::move(scratch)) {}
 
@@ -44,11 +45,13 @@ class ComputeTask final : public RequestTask {
   void drop_references() noexcept override;
   std::optional<NRT_STATUS> own_code(const Status& status) const noexcept override;
   Status run_in_time(queue::RunControl& control) noexcept;
+  Status examine_outputs() const noexcept;
+  void examine_failure(const Status& status, queue::RunControl& control) const noexcept;
   Status copy_shared_inputs() noexcept;
   std::span<const runtime::TensorBinding> inputs() const noexcept;
 
   const std::chrono::nanoseconds time_limit_;
-  const bool nan_check_;
+  const ExecutionChecks checks_;
   const runtime::JobMode mode_;
   std::shared_ptr<const Binding> binding_;
   std::atomic<bool> ran_{false};  // the job was passed to the executor

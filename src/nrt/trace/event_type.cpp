@@ -89,4 +89,12 @@ std::optional<EventType> event_type_named(std::string_view name) noexcept {
   return std::nullopt;
 }
 
+EventTypes hardware_event_types() noexcept {
+  EventTypes types;
+  for (EventType type = 0; type < kEventTypes; ++type) types[type] = is_run(type);
+  for (const char* const step : {"cc_exec_barrier", "nc_model_switch", "timestamp_sync_point"})
+    if (const std::optional<EventType> type = event_type_named(step)) types.set(*type);
+  return types;
+}
+
 }  // namespace millrace::nrt::trace

@@ -26,5 +26,8 @@ using EventTypes = std::bitset<kEventTypes>;
 // Returns static, NUL-terminated strings.
 std::span<const char* const, kEventTypes> event_type_names() noexcept;
 std::optional<EventType> event_type_named(std::string_view name) noexcept;
+// Returns the types of what happens on a core: the runs of requests, and steps of the vendor's
+// driver there. All others are "software" in the vendor's terms.
+EventTypes hardware_event_types() noexcept;
 
 }  // namespace millrace::nrt::trace
