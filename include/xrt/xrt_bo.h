@@ -7,6 +7,8 @@
 #ifndef XRT_XRT_BO_H
 #define XRT_XRT_BO_H
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -36,6 +38,11 @@ class bo_registration;  // the library's own, and not among what it exports
 namespace xrt {
 
 using memory_group = uint32_t;
+
+// The number of a process.
+struct pid_type {
+  pid_t pid;
+};
 
 // A handle to memory: copies share it, and it lives until the last copy and everything that was
 // made of it (tensors, frames, parts) is gone. The address of a bo may be passed to vart::NpuTensor

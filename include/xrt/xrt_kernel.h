@@ -4,13 +4,16 @@
 #define XRT_XRT_KERNEL_H
 
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <cstring>
+#include <exception>
 #include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
 
+#include "xrt/detail/not_emulated.h"
 #include "xrt/xrt_bo.h"
 #include "xrt/xrt_device.h"
 #include "xrt/xrt_hw_context.h"
@@ -61,6 +64,15 @@ class kernel {
   template <class... Args>
   run operator()(Args&&... args);
 
+  // Software has no registers.
+  uint32_t offset(int /*index*/) const { detail::not_emulated("xrt::kernel::offset"); }
+  uint32_t read_register(uint32_t /*offset*/) const {
+    detail::not_emulated("xrt::kernel::read_register");
+  }
+  void write_register(uint32_t /*offset*/, uint32_t /*data*/) {
+    detail::not_emulated("xrt::kernel::write_register");
+  }
+
   explicit operator bool() const { return impl_ != nullptr; }
 
  private:
@@ -73,6 +85,19 @@ class kernel {
 // stopped.
 class run {
  public:
+  // How a run failed.
+  class command_error : public std::exception {
+   public:
+    explicit command_error(ert_cmd_state state) : state_(state) {}
+    ert_cmd_state get_command_state() const { return state_; }
+    const char* what() const noexcept override {
+      return "xrt::run: the kernel failed; see the log";
+    }
+
+   private:
+    ert_cmd_state state_;
+  };
+
   run() = default;
   explicit run(const kernel& kernel);
 
@@ -111,6 +136,18 @@ class run {
   ert_cmd_state wait(unsigned int timeout_ms) const {
     return wait(std::chrono::milliseconds(timeout_ms));
   }
+  // The same as the answer whether the time has passed; throws a command_error when the kernel
+  // failed or was not started.
+  std::cv_status wait2(const std::chrono::milliseconds& timeout = std::chrono::milliseconds{
+                           0}) const {
+    const ert_cmd_state ended = wait(timeout);
+    if (ended == ERT_CMD_STATE_TIMEOUT) return std::cv_status::timeout;
+    if (ended != ERT_CMD_STATE_COMPLETED) throw command_error(ended);
+    return std::cv_status::no_timeout;
+  }
+  // Waits for the end, since kernels restart only when they are started.
+  void stop() { wait(); }
+  ert_cmd_state abort() { detail::not_emulated("xrt::run::abort: a kernel cannot be stopped"); }
   // NEW, RUNNING, COMPLETED or ERROR, at once.
   ert_cmd_state state() const;
 

@@ -7,13 +7,19 @@
 #include <mutex>
 #include <set>
 #include <stdexcept>
+#include <utility>
 
+#include "xrt/detail/not_emulated.h"
 #include "xrt/xrt_hw_context.h"
 
 namespace xrt {
 
 class device_impl {
  public:
+  explicit device_impl(std::string name) : name(std::move(name)) {}
+
+  const std::string name;
+
   void add(const uuid& id) {
     const std::lock_guard lock(mutex_);
     known_.insert(id);
@@ -52,7 +58,7 @@ std::shared_ptr<device_impl> open(const std::string& name) {
   const std::lock_guard lock(devices->mutex);
   std::weak_ptr<device_impl>& slot = devices->by_name[name];
   std::shared_ptr<device_impl> device = slot.lock();
-  if (device == nullptr) slot = device = std::make_shared<device_impl>();
+  if (device == nullptr) slot = device = std::make_shared<device_impl>(name);
   return device;
 }
 
@@ -66,6 +72,18 @@ device_impl& check(const std::shared_ptr<device_impl>& device, const xclbin& pro
 
 device::device(unsigned int index) : impl_(open(fmt::format("{}", index))) {}
 device::device(const std::string& bdf) : impl_(open(bdf)) {}
+
+std::string device::get_text(info::device parameter) const {
+  if (impl_ == nullptr) throw std::invalid_argument("xrt::device: the device is empty");
+  switch (parameter) {
+    case info::device::bdf:
+      return impl_->name;
+    case info::device::name:
+      return "millrace";
+    default:
+      detail::not_emulated("xrt::device::get_info of this parameter");
+  }
+}
 
 uuid device::register_xclbin(const xclbin& program) {
   check(impl_, program).add(program.get_uuid());
@@ -89,8 +107,8 @@ bool device::has_xclbin(const uuid& id) const {
   return impl_ != nullptr && impl_->knows(id);
 }
 
-hw_context::hw_context(const xrt::device& device, const uuid& xclbin_id, access_mode)
-    : device_(device), id_(xclbin_id) {
+hw_context::hw_context(const xrt::device& device, const uuid& xclbin_id, access_mode mode)
+    : device_(device), id_(xclbin_id), mode_(mode) {
   if (!device.has_xclbin(xclbin_id))
     throw std::invalid_argument(fmt::format(
         "xrt::hw_context: the xclbin {} is not registered on the device: call register_xclbin() "

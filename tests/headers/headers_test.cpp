@@ -32,7 +32,8 @@ INSTANTIATE_TEST_SUITE_P(Headers, Clients,
                                             ::testing::Values("tensors.cpp", "runners.cpp",
                                                               "frames.cpp", "functions.cpp",
                                                               "results.cpp", "ml_program.cpp",
-                                                              "x_program.cpp", "xrt_program.cpp")),
+                                                              "x_program.cpp", "xrt_program.cpp",
+                                                              "xrt_host.cpp")),
                          [](const auto& info) {
                            return readable(std::get<0>(info.param).name + "_" +
                                            std::get<1>(info.param) + "_" + std::get<2>(info.param));

@@ -27,7 +27,8 @@ TEST(DebianPackage, HoldsTheInstallation) {
        {"/usr/include/vart/vart_runner_factory.hpp", "/usr/include/vart/vart_npu_tensor.hpp",
         "/usr/include/vart/vart_postprocess.hpp", "/usr/include/millrace/millrace.hpp",
         "/usr/include/millrace/pl_kernel.h", "/usr/include/xrt/xrt_bo.h",
-        "/usr/include/experimental/xrt_xclbin.h", "/usr/include/nrt/nrt_async.h",
+        "/usr/include/experimental/xrt_xclbin.h", "/usr/include/xrt/experimental/xrt_xclbin.h",
+        "/usr/include/xrt/detail/not_emulated.h", "/usr/include/nrt/nrt_async.h",
         "/usr/include/nrt/detail/async_forms.h",
         "/usr/include/ndl/neuron_driver_shared_tensor_batch_op.h", "/usr/bin/millrace"})
     EXPECT_THAT(content.out, HasSubstr(std::string(".") + path + "\n"));

@@ -9,10 +9,10 @@
 #include <stdexcept>
 #include <vector>
 
-#include "experimental/xrt_xclbin.h"
 #include "tests/support/log_capture.h"
 #include "tests/support/run_in_child.h"
 #include "tests/support/temporary_directory.h"
+#include "xrt/experimental/xrt_xclbin.h"
 
 namespace xrt {
 namespace {
