@@ -31,10 +31,12 @@ class MetaConvert {
   // value, for text that is no JSON object, a wrong type, and a value out of range.
   MetaConvert(InferResultType type, std::string& json_data, std::shared_ptr<Device> device);
 
-  // Returns what to draw for `root` and all results below it: a box and its label for a detection,
-  // a line of text for each class of a classification, half transparent boxes for a segmentation.
-  // Never nullptr. The shapes and their texts are independent of this object and of the results.
-  // Throws std::invalid_argument when `root` is null.
+  // Returns what to draw for `root` and all results below it that the configuration does not
+  // exclude: a box and its label for a detection, a line of text for each class of a
+  // classification, half transparent boxes for a segmentation. The levels of the configuration
+  // count from 1, the results below a ROOT. Never nullptr. The shapes and their texts are
+  // independent of this object and of the results. Throws std::invalid_argument when `root` is
+  // null.
   std::shared_ptr<OverlayShapeInfo> prepare_overlay_meta(std::shared_ptr<InferResult> root);
 
  private:

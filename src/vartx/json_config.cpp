@@ -176,6 +176,12 @@ bool JsonConfig::has(const std::string& key) const {
   return find(key) != nullptr;
 }
 
+std::vector<std::string> JsonConfig::keys() const {
+  std::vector<std::string> names;
+  for (const auto& item : value_->items()) names.push_back(item.key());
+  return names;
+}
+
 float JsonConfig::number(const std::string& key, float fallback) const {
   const json* value = find(key);
   return value == nullptr ? fallback : number_in(*value, path_of(key));

@@ -29,6 +29,8 @@ class JsonConfig {
   static JsonConfig parse(const std::string& text);
 
   bool has(const std::string& key) const;
+  // Returns all keys, also those whose value counts as missing.
+  std::vector<std::string> keys() const;
 
   // These return the value of `key`, or the fallback if it is missing.
   float number(const std::string& key, float fallback) const;  // must be finite

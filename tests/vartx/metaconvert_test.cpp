@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/log_capture.h"
 #include "tests/vartx/thrown_reason.h"
 
 namespace vart {
@@ -81,7 +82,7 @@ TEST(MetaConvert, DetectionIsABoxWithItsLabelAbove) {
   EXPECT_EQ(rect.width, 30U);
   EXPECT_EQ(rect.height, 20U);
   EXPECT_EQ(rect.thickness, 1U);
-  EXPECT_THAT(texts(*info), ElementsAre("dog 0.88"));
+  EXPECT_THAT(texts(*info), ElementsAre("dog"));
   EXPECT_EQ(info->text_params[0].points.x, 10);
   EXPECT_LT(info->text_params[0].points.y, 40);
   EXPECT_EQ(info->text_params[0].text_font.font_size, 0.5F);
@@ -89,7 +90,7 @@ TEST(MetaConvert, DetectionIsABoxWithItsLabelAbove) {
 
 TEST(MetaConvert, ShapesOutliveWhatMadeThem) {
   const auto info = convert(root_of({box("a label too long to be kept inside a string object")}));
-  EXPECT_THAT(texts(*info), ElementsAre("a label too long to be kept inside a string object 0.88"));
+  EXPECT_THAT(texts(*info), ElementsAre("a label too long to be kept inside a string object"));
 }
 
 TEST(MetaConvert, KeysChangeTheLook) {
@@ -108,7 +109,7 @@ TEST(MetaConvert, KeysChangeTheLook) {
 
 TEST(MetaConvert, ClassesAreLinesBelowEachOther) {
   const auto info = convert(classification());
-  EXPECT_THAT(texts(*info), ElementsAre("cat 0.50", "900 0.25"));
+  EXPECT_THAT(texts(*info), ElementsAre("cat", "900"));
   EXPECT_LT(info->text_params[0].points.y, info->text_params[1].points.y);
   EXPECT_THAT(info->rect_params, IsEmpty());
 }
@@ -118,9 +119,115 @@ TEST(MetaConvert, DisplayLevelChoosesALevelOfTheTree) {
   outer->add_child(box("inner"));
   const Node root = root_of({outer});
   EXPECT_THAT(texts(*convert(root)), SizeIs(2));
-  EXPECT_THAT(texts(*convert(root, R"({"display-level": 1})")), ElementsAre("outer 0.88"));
-  EXPECT_THAT(texts(*convert(root, R"({"display-level": "2"})")), ElementsAre("inner 0.88"));
+  EXPECT_THAT(texts(*convert(root, R"({"display-level": 1})")), ElementsAre("outer"));
+  EXPECT_THAT(texts(*convert(root, R"({"display-level": "2"})")), ElementsAre("inner"));
+  EXPECT_THAT(texts(*convert(root, R"({"display-level": 0})")), IsEmpty());
+  EXPECT_THAT(texts(*convert(box("alone"), R"({"display-level": 1})")), ElementsAre("alone"));
   EXPECT_THAT(texts(*convert(root, R"({"display-level": 5})")), IsEmpty());
+}
+
+struct Color {
+  explicit Color(const OverlayColorData& color)
+      : red(color.red), green(color.green), blue(color.blue) {}
+  Color(int red, int green, int blue) : red(red), green(green), blue(blue) {}
+  bool operator==(const Color&) const = default;
+  int red;
+  int green;
+  int blue;
+};
+const Color kRed(255, 0, 0);
+const Color kGreen(0, 255, 0);
+const Color kBlue(0, 0, 255);
+
+// The colours of the boxes of a chain of results, each the child of the one before.
+std::vector<Color> colors_of_chain(const std::vector<std::string>& labels,
+                                   const std::string& json) {
+  Node below;
+  for (auto label = labels.rbegin(); label != labels.rend(); ++label) {
+    const Node node = box(*label);
+    if (below) node->add_child(below);
+    below = node;
+  }
+  std::vector<Color> colors;
+  for (const OverlayRectParams& rect : convert(root_of({below}), json)->rect_params)
+    colors.emplace_back(rect.rect_color);
+  return colors;
+}
+
+TEST(MetaConvert, LevelsHaveColours) {
+  const std::vector<std::string> labels = {"a", "b", "c", "d"};
+  EXPECT_THAT(colors_of_chain(labels, ""), ElementsAre(kBlue, kGreen, kRed, Color(0, 255, 255)));
+  EXPECT_THAT(colors_of_chain(labels, R"({"label-color": [
+                  {"level": 0, "red": 1, "green": 2, "blue": 3},
+                  {"level": 2, "red": 4, "green": 5, "blue": 6}]})"),
+              ElementsAre(Color(1, 2, 3), Color(4, 5, 6), Color(1, 2, 3), Color(1, 2, 3)));
+}
+
+TEST(MetaConvert, ClassesChooseWhatIsShownAndItsColour) {
+  const std::string json = R"({"label-color": [{"level": 1, "red": 1}],
+      "classes": [{"name": "b", "red": 255, "masking": 0}, {"name": "c", "blue": "255"}]})";
+  EXPECT_THAT(colors_of_chain({"a", "b", "c"}, json), ElementsAre(kRed, kBlue));
+  const auto lines = convert(classification(), R"({"classes": [{"name": "cat", "green": 255}]})");
+  EXPECT_THAT(texts(*lines), ElementsAre("cat"));
+  EXPECT_EQ(Color(lines->text_params[0].text_font.font_color), kGreen);
+}
+
+TEST(MetaConvert, TheLabelFilterNamesPartsAndLabels) {
+  const Node root = root_of({box("dog"), box("cat")});
+  const auto shown = [&](const std::string& words) {
+    return texts(*convert(root, "{\"label-filter\": " + words + "}"));
+  };
+  EXPECT_THAT(shown(R"(["class", "probability"])"), ElementsAre("dog 0.88", "cat 0.88"));
+  EXPECT_THAT(shown(R"(["probability"])"), ElementsAre("0.88", "0.88"));
+  EXPECT_THAT(shown(R"(["cat", "bird"])"), ElementsAre("cat"));
+  EXPECT_THAT(shown(R"(["probability", "dog"])"), ElementsAre("0.88"));
+  EXPECT_THAT(convert(root, R"({"label-filter": ["cat"]})")->rect_params, SizeIs(1));
+  const Node tracked = box("dog");
+  static_cast<DetectionResData*>(tracked->get_infer_result())->obj_track_label = "7";
+  EXPECT_THAT(texts(*convert(tracked, R"({"label-filter": ["class", "tracker-id"]})")),
+              ElementsAre("dog 7"));
+}
+
+TEST(MetaConvert, ANegativeThicknessFillsBoxes) {
+  const auto info = convert(root_of({box("dog")}), R"({"thickness": "-1"})");
+  EXPECT_TRUE(info->rect_params.at(0).apply_bg_color);
+  EXPECT_EQ(Color(info->rect_params.at(0).bg_color), kBlue);
+  EXPECT_EQ(info->rect_params.at(0).bg_color.alpha, 255);
+  EXPECT_FALSE(convert(root_of({box("dog")}))->rect_params.at(0).apply_bg_color);
+}
+
+TEST(MetaConvert, MasksCoverBoxesWithBlack) {
+  const Node outer = box("car");
+  outer->add_child(box("plate"));
+  const Node root = root_of({outer, box("bus")});
+  const auto covered = [&](const std::string& json) {
+    std::vector<bool> masked;
+    for (const OverlayRectParams& rect : convert(root, json)->rect_params)
+      masked.push_back(rect.apply_bg_color && Color(rect.bg_color) == Color(0, 0, 0));
+    return masked;
+  };
+  EXPECT_THAT(covered(""), ElementsAre(false, false, false));
+  EXPECT_THAT(covered(R"({"mask-level": 2})"), ElementsAre(false, true, false));
+  EXPECT_THAT(covered(R"({"mask-level": 2, "classes": [{"name": "car"},
+                  {"name": "plate"}, {"name": "bus", "masking": 1}]})"),
+              ElementsAre(false, false, true));
+}
+
+TEST(MetaConvert, MapsHaveTheColoursOfTheClasses) {
+  const std::string json = R"({"mask-level": 1, "classes": [{"name": "background"},
+      {"name": "road", "green": 255}, {"name": "sky", "blue": 255}]})";
+  std::vector<Color> colors;
+  for (const OverlayRectParams& rect : convert(root_of({map(3, 1, {0, 1, 2})}), json)->rect_params)
+    colors.emplace_back(rect.bg_color);
+  EXPECT_THAT(colors, ::testing::UnorderedElementsAre(kGreen, kBlue));
+  EXPECT_THAT(convert(root_of({map(1, 1, {1})}), R"({"mask-level": 2})")->rect_params, IsEmpty());
+}
+
+TEST(MetaConvert, UnknownKeysAreNamedInTheLog) {
+  const millrace::test::LogCapture log;
+  convert(root_of({}), R"({"radius": 3, "colour": 1})");
+  EXPECT_EQ(log.count("\"colour\" is unknown"), 1U);
+  EXPECT_EQ(log.count("radius"), 0U);
 }
 
 TEST(MetaConvert, MapsAreRectanglesOfEqualClassOnTheFrame) {
@@ -156,7 +263,9 @@ TEST(MetaConvert, WrongConfigurationsAreRefused) {
   const auto refusal = [](const std::string& json) {
     return test::reason([&] { convert(root_of({}), json); });
   };
-  EXPECT_EQ(refusal(R"({"radius": "3", "mask-level": 1, "classes": [{}]})"), "taken");
+  EXPECT_EQ(refusal(R"({"radius": "3", "mask-level": 1, "classes": ""})"), "taken");
+  EXPECT_THAT(refusal(R"({"thickness": 0})"), HasSubstr("filled"));
+  EXPECT_THAT(refusal(R"({"classes": [{"name": "x", "green": -1}]})"), HasSubstr("green"));
   EXPECT_THAT(refusal("["), HasSubstr("JSON"));
   EXPECT_THAT(refusal(R"({"font": 8})"), HasSubstr("\"font\""));
   EXPECT_THAT(refusal(R"({"font-size": 0})"), HasSubstr("font-size"));

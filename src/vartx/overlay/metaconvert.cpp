@@ -26,13 +26,13 @@ namespace {
 
 void add_result(const MetaConvertConfig& config, InferResult& node, int64_t level,
                 OverlayShapes& shapes) {
-  if (config.display_level >= 0 && level != config.display_level) return;
+  if (!config.shows_level(level)) return;
   InferResultImplBase& result = *node.get_pimpl_handle();
   if (const auto* classes = std::get_if<ClassificationResData>(&result.data))
     shapes.add(*classes, level);
   if (const auto* box = std::get_if<DetectionResData>(&result.data)) shapes.add(*box, level);
   if (const auto* maps = std::get_if<SegmentationResData>(&result.data))
-    shapes.add(*maps, result.scale);
+    shapes.add(*maps, result.scale, level);
 }
 
 }  // namespace
@@ -48,10 +48,13 @@ std::shared_ptr<OverlayShapeInfo> MetaConvert::prepare_overlay_meta(
   const millrace::DefaultFloatEnvironment floats;
   if (root == nullptr) throw std::invalid_argument("prepare_overlay_meta: the root is null");
   const auto shapes = std::make_shared<OverlayShapes>(impl_->config);
-  const size_t top = root->get_depth();
+  // Results count from level 1, also where a program passes one without a root above it.
+  const bool is_root = root->get_infer_result() == nullptr;
+  const size_t above = root->get_depth();
   root->traverse(
       [&](const std::shared_ptr<InferResult>& node, void*) {
-        add_result(impl_->config, *node, static_cast<int64_t>(node->get_depth() - top), *shapes);
+        add_result(impl_->config, *node,
+                   static_cast<int64_t>(node->get_depth() - above + (is_root ? 0 : 1)), *shapes);
       },
       TraversalOrder::PREORDER, nullptr);
   // An aliasing pointer: the shapes point to texts in the same object, which it keeps alive.

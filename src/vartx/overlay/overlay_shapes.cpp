@@ -26,8 +26,21 @@ OverlayCoordinates whole(double x, double y) {
   return {rounded_coordinate(x), rounded_coordinate(y)};
 }
 
-// Returns the colour of a class in masks. Classes with consecutive numbers get distinct colours.
-OverlayColorData mask_color(uint16_t class_id) {
+constexpr OverlayColorData kBlack{0, 0, 0, 255};
+
+// Returns what a program or a user calls the class: its label or, without labels, its number.
+std::string name_of(const std::string& label, int64_t class_id) {
+  return label.empty() ? std::to_string(class_id) : label;
+}
+
+// Returns the colour of a class in masks. Without a configured one, classes with consecutive
+// numbers get distinct colours.
+OverlayColorData mask_color(const MetaConvertConfig& config, uint16_t class_id) {
+  if (class_id < config.classes.size()) {
+    OverlayColorData color = config.classes[class_id].color;
+    color.alpha = kMaskAlpha;
+    return color;
+  }
   constexpr std::array<OverlayColorData, 6> kColors = {{{230, 25, 75, kMaskAlpha},
                                                         {60, 180, 75, kMaskAlpha},
                                                         {0, 130, 200, kMaskAlpha},
@@ -61,8 +74,10 @@ std::vector<Run> runs_of(const uint16_t* row, uint32_t width) {
 // model's input, whose size may differ from that of the map, then to the frame.
 class MapPlacement {
  public:
-  MapPlacement(const ::vart::InferResScaleInfo& scale, uint32_t width, uint32_t height)
-      : geometry_(scale),
+  MapPlacement(const MetaConvertConfig& config, const ::vart::InferResScaleInfo& scale,
+               uint32_t width, uint32_t height)
+      : config_(config),
+        geometry_(scale),
         x_(scale.model_input_width > 0 ? 1.0 * scale.model_input_width / width : 1),
         y_(scale.model_input_height > 0 ? 1.0 * scale.model_input_height / height : 1) {}
 
@@ -74,11 +89,12 @@ class MapPlacement {
     rect.width = rounded_size(geometry_.frame_x(run.last * x_) - left);
     rect.height = rounded_size(geometry_.frame_y(end_row * y_) - top);
     rect.apply_bg_color = true;
-    rect.bg_color = mask_color(run.class_id);
+    rect.bg_color = mask_color(config_, run.class_id);
     return rect;
   }
 
  private:
+  const MetaConvertConfig& config_;
   FrameGeometry geometry_;
   double x_;
   double y_;
@@ -106,53 +122,66 @@ void add_map(const std::vector<uint16_t>& map, uint32_t width, uint32_t height,
 
 void OverlayShapes::add(const ::vart::ClassificationResData& classes, int64_t level) {
   for (size_t i = 0; i < classes.index.size(); ++i) {
-    const std::string label = i < classes.label.size() ? classes.label[i] : std::string();
+    const std::string label =
+        name_of(i < classes.label.size() ? classes.label[i] : std::string(), classes.index[i]);
+    if (!config_.shows(label)) continue;
     const double confidence = i < classes.confidence.size() ? classes.confidence[i] : 0;
-    add_text(caption(label, classes.index[i], confidence), kMargin, ++lines_ * line_height(),
-             level);
+    add_text(caption(label, confidence, {}), kMargin, ++lines_ * line_height(),
+             config_.color_of(label, level));
   }
 }
 
 void OverlayShapes::add(const ::vart::DetectionResData& box, int64_t level) {
+  const std::string label = name_of(box.label, box.class_id);
+  if (!config_.shows(label)) return;
+  const OverlayColorData color = config_.color_of(label, level);
+  const bool masked = config_.masks(label, level);
   ::vart::OverlayRectParams rect{};
   rect.points = {box.x, box.y};
   rect.width = box.width;
   rect.height = box.height;
   rect.thickness = config_.thickness;
-  rect.rect_color = config_.color_of(level);
+  rect.rect_color = color;
+  rect.apply_bg_color = config_.fills_boxes || masked;
+  rect.bg_color = masked ? kBlack : color;
   info_.rect_params.push_back(rect);
   const double y = config_.text_above ? box.y - kMargin : box.y + line_height();
-  add_text(caption(box.label, box.class_id, box.confidence), box.x, y, level);
+  add_text(caption(label, box.confidence, box.obj_track_label), box.x, y, color);
 }
 
 void OverlayShapes::add(const ::vart::SegmentationResData& maps,
-                        const ::vart::InferResScaleInfo& scale) {
+                        const ::vart::InferResScaleInfo& scale, int64_t level) {
+  if (config_.mask_level > 0 && level != config_.mask_level) return;
   for (size_t i = 0; i < maps.class_map.size(); ++i) {
     // Programs may modify results, so maps with inconsistent sizes are skipped.
     if (i >= maps.width.size() || i >= maps.height.size()) return;
     const uint64_t pixels = uint64_t{maps.width[i]} * maps.height[i];
     if (pixels == 0 || maps.class_map[i].size() != pixels) continue;
     add_map(maps.class_map[i], maps.width[i], maps.height[i],
-            MapPlacement(scale, maps.width[i], maps.height[i]), info_.rect_params);
+            MapPlacement(config_, scale, maps.width[i], maps.height[i]), info_.rect_params);
   }
 }
 
-std::string OverlayShapes::caption(const std::string& label, int64_t class_id,
-                                   double confidence) const {
+std::string OverlayShapes::caption(const std::string& label, double confidence,
+                                   const std::string& tracker) const {
   std::string text;
-  if (config_.shows_label) text = label.empty() ? std::to_string(class_id) : label;
-  if (config_.shows_confidence)
-    text += fmt::format("{}{:.2f}", text.empty() ? "" : " ", confidence);
+  const auto append = [&](const std::string& part) {
+    if (!text.empty() && !part.empty()) text += ' ';
+    text += part;
+  };
+  if (config_.shows_label) append(label);
+  if (config_.shows_confidence) append(fmt::format("{:.2f}", confidence));
+  if (config_.shows_tracker) append(tracker);
   return text;
 }
 
-void OverlayShapes::add_text(std::string text, double x, double y, int64_t level) {
+void OverlayShapes::add_text(std::string text, double x, double y, OverlayColorData color) {
   if (text.empty()) return;
   texts_.push_back(std::move(text));
   ::vart::OverlayTextParams params{};
   params.points = whole(x, y + config_.y_offset);
   params.disp_text = texts_.back().data();
-  params.text_font = {config_.font, config_.font_size, config_.color_of(level)};
+  params.text_font = {config_.font, config_.font_size, color};
   info_.text_params.push_back(params);
 }
 
