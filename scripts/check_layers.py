@@ -74,7 +74,7 @@ MAY_INCLUDE = {
     "cli": CORE
     | {"runtime", "compiler", "quantise", "io", "vision/preprocess", CPU_CAPABILITIES}
     | {"public/millrace", "public/nrt"},
-    "public/vart": set(),
+    "public/vart": {"public/xrt"},
     "public/nrt": set(),
     "public/xrt": set(),
     "public/millrace": {SHARED_TYPES},

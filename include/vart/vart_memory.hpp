@@ -10,11 +10,8 @@
 #include <memory>
 
 #include "vart/vart_device.hpp"
+#include "vart/vart_memory_impl_base.hpp"
 #include "vart/vart_memory_types.hpp"
-
-namespace vart {
-class MemoryImplBase;  // the library's own, and not among what it exports
-}
 
 #pragma GCC visibility push(default)
 
@@ -33,6 +30,7 @@ class Memory {
   // Imports the memory behind a file descriptor. The descriptor is duplicated: it stays the
   // caller's, and may be closed at once.
   Memory(MemoryImplType type, int fd, size_t size, std::shared_ptr<Device> device);
+  // Memory of the program's own kind. Throws std::invalid_argument when `impl` is null.
   explicit Memory(std::shared_ptr<MemoryImplBase> impl);
 
   // The first byte, valid until unmap. Mapping again without an unmap, and never unmapping, are

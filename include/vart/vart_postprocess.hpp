@@ -13,11 +13,9 @@
 #include "vart/vart_device.hpp"
 #include "vart/vart_inferresult.hpp"
 #include "vart/vart_memory.hpp"
+#include "vart/vart_postprocess_function_base.hpp"
+#include "vart/vart_postprocess_impl_base.hpp"
 #include "vart/vart_postprocess_types.hpp"
-
-namespace vart {
-class PostProcessImplBase;  // the library's own, and not among what it exports
-}
 
 #pragma GCC visibility push(default)
 
@@ -33,8 +31,10 @@ class PostProcess {
   // numbers and booleans may be quoted; docs/vart-x.md lists them, and what each type computes. The
   // label file is read here. Throws std::invalid_argument, naming key and value, for text that is
   // no JSON object, a wrong type, a value out of range, and a type that is UNKNOWN or none;
-  // std::exception for a label file that cannot be read.
+  // std::exception for a label file that cannot be read. The key "function", and functions that
+  // were registered for the type, take the place of the type (vart_postprocess_function_base.hpp).
   PostProcess(PostProcessType type, std::string& json_data, std::shared_ptr<Device> device);
+  // A function of the program's own. Throws std::invalid_argument when `impl` is null.
   explicit PostProcess(std::shared_ptr<PostProcessImplBase> impl);
 
   // The model's tensors, and how many frames a batch has at most. Outputs come in the order in

@@ -11,12 +11,9 @@
 #include <vector>
 
 #include "vart/vart_device.hpp"
+#include "vart/vart_preprocess_impl_base.hpp"
 #include "vart/vart_preprocess_types.hpp"
 #include "vart/vart_videoframe.hpp"
-
-namespace vart {
-class PreProcessImplBase;  // the library's own, and not among what it exports
-}
 
 #pragma GCC visibility push(default)
 
@@ -49,6 +46,7 @@ class PreProcess {
   // object and for a value that is not what its key takes. Names may be in either case, numbers
   // and booleans may be quoted.
   PreProcess(PreProcessImplType type, std::string& json_data, std::shared_ptr<Device> device);
+  // A function of the program's own. Throws std::invalid_argument when `impl` is null.
   explicit PreProcess(std::shared_ptr<PreProcessImplBase> impl);
 
   // Runs all of `ops`, in order, and returns when the output frames are complete. Frames are mapped

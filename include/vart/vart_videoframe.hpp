@@ -1,8 +1,7 @@
 // VART-X frames: pictures in memory of the device or the host.
 //
 // Sources: the published VART-X documentation and sample programs, release 6.2 and the one after
-// it. Defines no macro of its own and, besides the class names of XRT that the API mentions, no
-// name outside namespace vart. C++17 and later.
+// it. Defines no macro of its own and no name outside namespace vart. C++17 and later.
 #ifndef VART_VART_VIDEOFRAME_HPP
 #define VART_VART_VIDEOFRAME_HPP
 
@@ -13,15 +12,9 @@
 
 #include "vart/vart_device.hpp"
 #include "vart/vart_memory_types.hpp"
+#include "vart/vart_videoframe_impl_base.hpp"
 #include "vart/vart_videoframe_types.hpp"
-
-namespace xrt {
-class bo;
-}  // namespace xrt
-
-namespace vart {
-class VideoFrameImplBase;  // the library's own, and not among what it exports
-}
+#include "xrt/xrt_bo.h"
 
 #pragma GCC visibility push(default)
 
@@ -43,6 +36,7 @@ class VideoFrame {
   // Wraps one buffer object per plane, the caller's, which must outlive every copy.
   VideoFrame(VideoFrameImplType type, uint8_t mbank_idx, std::vector<xrt::bo*>& bo_vec,
              VideoInfo& vinfo, std::shared_ptr<Device> device);
+  // A frame of the program's own kind. Throws std::invalid_argument when `impl` is null.
   explicit VideoFrame(std::shared_ptr<VideoFrameImplBase> impl);
 
   // The planes' addresses; the reference is valid until unmap. Mapping again without an unmap, and

@@ -158,12 +158,17 @@ ResultKind kind_of(PostProcessType type) noexcept {
   return ResultKind::kNone;
 }
 
-PostProcessConfig read_postprocess_config(PostProcessType type, const JsonConfig& json) {
+PostProcessConfig read_common_config(const JsonConfig& json) {
   PostProcessConfig config;
   config.print = json.boolean("post-process-print", config.print);
   config.byte_type =
       json.named("tensor-type", config.byte_type,
                  {{"INT8", tensor::DataType::kInt8}, {"UINT8", tensor::DataType::kUint8}});
+  return config;
+}
+
+PostProcessConfig read_postprocess_config(PostProcessType type, const JsonConfig& json) {
+  PostProcessConfig config = read_common_config(json);
   switch (kind_of(type)) {
     case ResultKind::kClassification:
       read_classification(type, json, config);

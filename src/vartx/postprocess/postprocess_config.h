@@ -53,6 +53,9 @@ struct PostProcessConfig {
   ModelParams model;
 };
 
+// Reads the keys that do not depend on the type, those for a function that is registered.
+PostProcessConfig read_common_config(const JsonConfig& json);
+
 // Reads the keys that the type uses, and the label file if its results have labels. Other keys may
 // be present with any value. Throws std::invalid_argument for an undefined type, and for a value
 // that is out of range or has a wrong type; the message then names key and value.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 
 namespace millrace::vartx {
@@ -9,8 +10,11 @@ namespace {
 
 using ::vart::InferResultType;
 
+// The lists of a result that a registered function has made may differ in length.
 void append(std::string& text, uint32_t frame, const ::vart::ClassificationResData& classes) {
-  for (size_t i = 0; i < classes.index.size(); ++i)
+  const size_t count =
+      std::min({classes.index.size(), classes.label.size(), classes.confidence.size()});
+  for (size_t i = 0; i < count; ++i)
     fmt::format_to(std::back_inserter(text), "frame {}: class {} \"{}\" {:.4g}\n", frame,
                    classes.index[i], classes.label[i], classes.confidence[i]);
 }
@@ -22,7 +26,7 @@ void append(std::string& text, uint32_t frame, const ::vart::DetectionResData& b
 }
 
 void append(std::string& text, uint32_t frame, const ::vart::SegmentationResData& maps) {
-  for (size_t i = 0; i < maps.numOutputs; ++i)
+  for (size_t i = 0; i < std::min(maps.width.size(), maps.height.size()); ++i)
     fmt::format_to(std::back_inserter(text), "frame {}: map {} {}x{}\n", frame, i, maps.width[i],
                    maps.height[i]);
 }
@@ -32,6 +36,7 @@ void append(std::string& text, uint32_t frame, const ::vart::SegmentationResData
 std::string result_text(uint32_t frame, ::vart::InferResult& result) {
   std::string text;
   const ::vart::InferResultData* data = result.get_infer_result();
+  if (data == nullptr) return text;
   switch (data->result_type) {
     case InferResultType::CLASSIFICATION:
       append(text, frame, static_cast<const ::vart::ClassificationResData&>(*data));

@@ -25,18 +25,29 @@ using millrace::value_or_throw;
 using millrace::vartx::MappedFrame;
 using millrace::vartx::PreProcessConfig;
 
-class PreProcessImplBase {
- public:
-  PreProcessImplBase(const PreProcessConfig& given, std::shared_ptr<Device> device)
-      : config(given), device(std::move(device)) {}
-
-  PreProcessConfig config;
-  const std::shared_ptr<Device> device;  // kept open as long as this object exists
-  VideoInfo output{};
-  millrace::vartx::SharedRows rows;
-};
-
 namespace {
+
+class SoftwarePreProcess final : public PreProcessImplBase {
+ public:
+  SoftwarePreProcess(const PreProcessConfig& config, std::shared_ptr<Device> device)
+      : config_(config), device_(std::move(device)) {}
+
+  void process(std::vector<PreProcessOp>& ops) override;
+  void process(std::vector<PreProcessOp>& ops, std::vector<PreProcessOpRes>& results) override;
+  void get_input_vinfo(int32_t height, int32_t width, VideoFormat format,
+                       VideoInfo& vinfo) override;
+  const VideoInfo& get_output_vinfo() override;
+  void set_preprocess_info(PreProcessInfo& info) override;
+  const PreProcessInfo& get_preprocess_info() override { return config_.info; }
+
+ private:
+  Result<vision::Geometry> run(const PreProcessOp& op);
+
+  PreProcessConfig config_;
+  const std::shared_ptr<Device> device_;  // kept open as long as this object exists
+  VideoInfo output_{};
+  millrace::vartx::SharedRows rows_;
+};
 
 constexpr const char* kWhat = "PreProcess";
 
@@ -46,7 +57,7 @@ std::shared_ptr<PreProcessImplBase> make(PreProcessImplType type, const std::str
       type != PreProcessImplType::IMAGE_PROCESSING_SW)
     throw std::invalid_argument(
         "PreProcess: the type is neither IMAGE_PROCESSING_HLS nor IMAGE_PROCESSING_SW");
-  return std::make_shared<PreProcessImplBase>(millrace::vartx::parse_preprocess_config(json),
+  return std::make_shared<SoftwarePreProcess>(millrace::vartx::parse_preprocess_config(json),
                                               std::move(device));
 }
 
@@ -102,8 +113,7 @@ void set_planes(Picture& picture, const VideoFrameMapInfo& frame) {
   }
 }
 
-Result<vision::Geometry> run(PreProcessImplBase& impl, const PreProcessOp& op) {
-  const PreProcessConfig& config = impl.config;
+Result<vision::Geometry> SoftwarePreProcess::run(const PreProcessOp& op) {
   if (op.in_frame == nullptr) return invalid_argument("the input frame is null");
   if (op.out_frame == nullptr) return invalid_argument("the output frame is null");
   if (op.in_frame == op.out_frame) return invalid_argument("input and output frame are the same");
@@ -113,12 +123,12 @@ Result<vision::Geometry> run(PreProcessImplBase& impl, const PreProcessOp& op) {
   MILLRACE_ASSIGN_OR_RETURN(source.format, millrace::vartx::source_format(in.info().fmt));
   set_planes(source, in.info());
   vision::TargetPicture target;
-  MILLRACE_ASSIGN_OR_RETURN(target.format, target_format(config, out.info().fmt));
+  MILLRACE_ASSIGN_OR_RETURN(target.format, target_format(config_, out.info().fmt));
   set_planes(target, out.info());
-  MILLRACE_ASSIGN_OR_RETURN(const vision::PreprocessOptions options, options_of(config));
+  MILLRACE_ASSIGN_OR_RETURN(const vision::PreprocessOptions options, options_of(config_));
   return vision::preprocess(source, region_of(op.in_roi, in.info()), target,
                             region_of(op.out_roi, out.info()), options,
-                            [&](const vision::RowWork& work) { impl.rows.run(work); });
+                            [&](const vision::RowWork& work) { rows_.run(work); });
 }
 
 PreProcessTypeMeta meta_of(const vision::Geometry& geometry) {
@@ -132,7 +142,48 @@ PreProcessTypeMeta meta_of(const vision::Geometry& geometry) {
   return meta;
 }
 
+void SoftwarePreProcess::process(std::vector<PreProcessOp>& ops) {
+  std::vector<PreProcessOpRes> results;
+  process(ops, results);
+}
+
+void SoftwarePreProcess::process(std::vector<PreProcessOp>& ops,
+                                 std::vector<PreProcessOpRes>& results) {
+  const millrace::DefaultFloatEnvironment floats;
+  results.assign(ops.size(), {});
+  for (size_t i = 0; i < ops.size(); ++i)
+    results[i].type_meta =
+        meta_of(value_or_throw(run(ops[i]), fmt::format("PreProcess: operation {}", i)));
+}
+
+void SoftwarePreProcess::get_input_vinfo(int32_t height, int32_t width, VideoFormat format,
+                                         VideoInfo& vinfo) {
+  vinfo = value_or_throw(millrace::vartx::tight_video_info(format, width, height), kWhat);
+}
+
+const VideoInfo& SoftwarePreProcess::get_output_vinfo() {
+  const PreProcessInfo& info = config_.info;
+  output_ = value_or_throw(
+      millrace::vartx::tight_video_info(info.colour_format, static_cast<int32_t>(info.width),
+                                        static_cast<int32_t>(info.height)),
+      kWhat);
+  return output_;
+}
+
+void SoftwarePreProcess::set_preprocess_info(PreProcessInfo& info) {
+  config_.info = info;
+  config_.info.qt_fctr = config_.quant_scale_factor.value_or(info.qt_fctr);
+}
+
 }  // namespace
+
+PreProcessImplBase::~PreProcessImplBase() = default;
+
+void PreProcessImplBase::process(std::vector<PreProcessOp>& ops,
+                                 std::vector<PreProcessOpRes>& results) {
+  results.assign(ops.size(), {});
+  process(ops);
+}
 
 PreProcess::PreProcess(PreProcessImplType type, std::string& json_data,
                        std::shared_ptr<Device> device)
@@ -143,40 +194,28 @@ PreProcess::PreProcess(std::shared_ptr<PreProcessImplBase> impl) : impl_(std::mo
 }
 
 void PreProcess::process(std::vector<PreProcessOp>& ops) {
-  std::vector<PreProcessOpRes> results;
-  process(ops, results);
+  impl_->process(ops);
 }
 
 void PreProcess::process(std::vector<PreProcessOp>& ops, std::vector<PreProcessOpRes>& results) {
-  const millrace::DefaultFloatEnvironment floats;
-  results.assign(ops.size(), {});
-  for (size_t i = 0; i < ops.size(); ++i)
-    results[i].type_meta =
-        meta_of(value_or_throw(run(*impl_, ops[i]), fmt::format("PreProcess: operation {}", i)));
+  impl_->process(ops, results);
 }
 
 void PreProcess::get_input_vinfo(int32_t height, int32_t width, VideoFormat format,
                                  VideoInfo& vinfo) {
-  vinfo = value_or_throw(millrace::vartx::tight_video_info(format, width, height), kWhat);
+  impl_->get_input_vinfo(height, width, format, vinfo);
 }
 
 const VideoInfo& PreProcess::get_output_vinfo() {
-  const PreProcessInfo& info = impl_->config.info;
-  impl_->output = value_or_throw(
-      millrace::vartx::tight_video_info(info.colour_format, static_cast<int32_t>(info.width),
-                                        static_cast<int32_t>(info.height)),
-      kWhat);
-  return impl_->output;
+  return impl_->get_output_vinfo();
 }
 
 void PreProcess::set_preprocess_info(PreProcessInfo& info) {
-  PreProcessConfig& config = impl_->config;
-  config.info = info;
-  config.info.qt_fctr = config.quant_scale_factor.value_or(info.qt_fctr);
+  impl_->set_preprocess_info(info);
 }
 
 const PreProcessInfo& PreProcess::get_preprocess_info() {
-  return impl_->config.info;
+  return impl_->get_preprocess_info();
 }
 
 const std::shared_ptr<PreProcessImplBase>& PreProcess::get_pimpl_handle() const {
