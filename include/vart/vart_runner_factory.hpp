@@ -106,6 +106,12 @@ struct JobHandle {
 // limit: execute() too. With the environment variable MILLRACE_WATCHDOG ("10s", "500ms") jobs that
 // make no progress for so long end with RUNTIME_ERROR, and those behind them run. After fork() a
 // child must not use what its parent made: its threads are not there.
+//
+// Programs may derive from it, for a mock or a decorator. Release 6.2 has no get_property, no
+// get_batch_size of a direction, no execute_async with user data and no allocate_npu_tensor in a
+// bank, so these are not pure: unless they are overridden, they throw std::invalid_argument, return
+// what get_batch_size() does, call the execute_async with a callback, and leave the choice of the
+// bank to the other allocate_npu_tensor.
 class Runner {
  public:
   // Runs on an internal thread, after the job has completed and its place is free. Callbacks of a
@@ -140,7 +146,7 @@ class Runner {
   virtual size_t get_num_output_tensors() const = 0;
   // Frames that one call takes at most.
   virtual size_t get_batch_size() const = 0;
-  virtual size_t get_batch_size(TensorDirection direction) const = 0;
+  virtual size_t get_batch_size(TensorDirection direction) const;
 
   // std::string: model_name; name (the option); device ("cpu"); precision ("fp32" or "bf16", what
   // is computed in). size_t: nb_systems; nb_cores_per_system; batch_size_per_core;
@@ -149,7 +155,7 @@ class Runner {
   // were not used in place but converted, and their bytes in the view in which they were passed.
   // std::vector<size_t>: ddr_free_bytes, what this process may still allocate in each bank. Throws
   // std::invalid_argument for any other key.
-  virtual std::any get_property(const std::string& key) const = 0;
+  virtual std::any get_property(const std::string& key) const;
 
   // Runs one batch to its end. `inputs` and `outputs` hold one vector per frame, of one tensor per
   // tensor of the model. 1 to get_batch_size() frames are run: as many as there are inputs; outputs
@@ -176,7 +182,7 @@ class Runner {
   virtual JobHandle execute_async(const std::vector<std::vector<NpuTensor>>& inputs,
                                   std::vector<std::vector<NpuTensor>>& outputs,
                                   std::function<void(const JobHandle&, void*)> callback,
-                                  void* user_data) noexcept = 0;
+                                  void* user_data) noexcept;
 
   // The job's final status, once; then its id is no longer known. JOB_PENDING when `timeout` passed
   // first: the job stays collectable. Zero and less polls. INVALID_JOB_ID for id 0, an id never
@@ -188,7 +194,7 @@ class Runner {
   // std::invalid_argument for an incomplete description, std::runtime_error when there is no such
   // bank, no room in it, or no memory. Without `memory_bank`, in the bank of cma_index.
   virtual NpuTensor allocate_npu_tensor(const NpuTensorInfo& info) const = 0;
-  virtual NpuTensor allocate_npu_tensor(const NpuTensorInfo& info, uint32_t memory_bank) const = 0;
+  virtual NpuTensor allocate_npu_tensor(const NpuTensorInfo& info, uint32_t memory_bank) const;
   // `info.size_in_bytes` bytes of `parent` from byte `offset`; shares its memory. Throws
   // std::invalid_argument when the parent was not allocated by a runner or is a sub-tensor itself,
   // for an incomplete description, and for a range that leaves the parent.

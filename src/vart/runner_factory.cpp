@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <new>
 #include <stdexcept>
+#include <utility>
 
 #include "base/cancellation.h"
 #include "base/float_environment.h"
@@ -14,6 +16,36 @@ namespace vart {
 Runner::Runner(const std::string&, const std::unordered_map<std::string, std::any>&) {}
 
 Runner::~Runner() = default;
+
+size_t Runner::get_batch_size(TensorDirection) const {
+  return get_batch_size();
+}
+
+std::any Runner::get_property(const std::string& key) const {
+  throw std::invalid_argument(
+      fmt::format("get_property: this runner has no \"{}\", nor any other property", key));
+}
+
+JobHandle Runner::execute_async(const std::vector<std::vector<NpuTensor>>& inputs,
+                                std::vector<std::vector<NpuTensor>>& outputs,
+                                std::function<void(const JobHandle&, void*)> callback,
+                                void* user_data) noexcept {
+  if (!callback) return execute_async(inputs, outputs);
+  try {
+    return execute_async(inputs, outputs,
+                         [callback = std::move(callback), user_data](const JobHandle& job) {
+                           callback(job, user_data);
+                         });
+  } catch (const std::bad_alloc&) {
+    return {StatusCode::OUT_OF_MEMORY, 0};
+  } catch (...) {  // of a copy of the program's callback
+    return {StatusCode::RUNTIME_ERROR, 0};
+  }
+}
+
+NpuTensor Runner::allocate_npu_tensor(const NpuTensorInfo& info, uint32_t) const {
+  return allocate_npu_tensor(info);
+}
 
 namespace {
 

@@ -32,7 +32,7 @@ std::string section(const std::string& title) {
 TEST(VartPage, ListsEveryMethodOfARunner) {
   const std::string header = content(kSource + "/include/vart/vart_runner_factory.hpp");
   const Names declared =
-      all_of<Names>(between(header, " Runner {", "\n};"), R"(virtual [^;(]*\b(\w+)\([^;]*= 0;)");
+      all_of<Names>(between(header, " Runner {", "\n};"), R"(virtual [^;(~]*\b(\w+)\([^;]*;)");
   EXPECT_GT(declared.size(), 10u);
   EXPECT_EQ(all_of<Names>(section("Runner"), R"(\n\| `(\w+)\()"), declared);
 }

@@ -31,9 +31,9 @@ INSTANTIATE_TEST_SUITE_P(Headers, Clients,
                                             ::testing::Values("c++17", "c++20"),
                                             ::testing::Values("tensors.cpp", "runners.cpp",
                                                               "frames.cpp", "functions.cpp",
-                                                              "results.cpp", "ml_program.cpp",
-                                                              "x_program.cpp", "xrt_program.cpp",
-                                                              "xrt_host.cpp")),
+                                                              "results.cpp", "derived.cpp",
+                                                              "ml_program.cpp", "x_program.cpp",
+                                                              "xrt_program.cpp", "xrt_host.cpp")),
                          [](const auto& info) {
                            return readable(std::get<0>(info.param).name + "_" +
                                            std::get<1>(info.param) + "_" + std::get<2>(info.param));
