@@ -1,7 +1,7 @@
 // VART-X kernels: functions in programmable logic; here, functions in software of the same name.
 //
-// One kernel is built in: pass_through(in, out, words) copies 32-bit words. Others come from a
-// shared library in the form of millrace/pl_kernel.h.
+// One kernel is built in: pass_through(in_r, out_r, size) copies `size` beats of 64 bytes. Others,
+// or one that replaces it, come from a shared library in the form of millrace/pl_kernel.h.
 //
 // Sources: the published VART-X documentation and sample programs of the release after 6.2. Defines
 // no macro and no name outside namespace vart. C++17 and later.

@@ -16,10 +16,10 @@ enum class PLKernelImplType { PL_KERNEL_XRT };
 // One argument of a kernel.
 struct ArgumentInfo {
   std::string arg_name;
-  std::string arg_type;       // "global" for a buffer, "scalar" for a value
+  std::string arg_type;       // "non scalar" for a buffer, "scalar" for a value
   std::string arg_data_type;  // as in the kernel's source, for instance "unsigned int*"
   uint32_t arg_index = 0;     // position among the arguments of process
-  size_t arg_size = 0;        // bytes that are passed: 8 for a buffer
+  size_t arg_size = 0;        // bytes that are passed for a buffer: 8; 0 for a scalar
   int32_t mem_index = -1;     // the memory bank of a buffer; -1 for a scalar
 };
 

@@ -42,8 +42,8 @@ namespace xrt {
 
 class run;
 
-// A handle to a software kernel: pass_through, or one of the library that the environment variable
-// MILLRACE_PL_KERNELS names (millrace/pl_kernel.h). Copies share it. Thread-safe.
+// A handle to a software kernel: one of the library that the environment variable
+// MILLRACE_PL_KERNELS names (millrace/pl_kernel.h), or pass_through. Copies share it. Thread-safe.
 class kernel {
  public:
   enum class cu_access_mode : uint8_t { exclusive, shared, none };

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -9,6 +10,9 @@
 
 namespace millrace::pl {
 namespace {
+
+// The longest run time: the largest one that a model may state would overflow as a point in time.
+constexpr std::chrono::nanoseconds kLongestRun = std::chrono::hours(24 * 365);
 
 uint64_t low_bytes(uint64_t value, size_t bytes) {
   return bytes >= sizeof value ? value : value & ((uint64_t{1} << (8 * bytes)) - 1);
@@ -46,6 +50,12 @@ Status KernelCall::add(const millrace_pl_argument_info& info, uint64_t value) {
   memory_.push_back(
       {std::move(buffer), is_written ? memory::Access::kReadWrite : memory::Access::kRead});
   return {};
+}
+
+std::chrono::nanoseconds KernelCall::run_time() const {
+  if (kernel_->run_time_ns == nullptr) return {};
+  const uint64_t stated = kernel_->run_time_ns(arguments_.data());
+  return std::chrono::nanoseconds(std::min(stated, static_cast<uint64_t>(kLongestRun.count())));
 }
 
 // Calls the kernel while host access to the buffers from index `first` on is held. Recursive: each

@@ -3,6 +3,7 @@
 // make().
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -25,6 +26,10 @@ class KernelCall {
   // Runs the kernel on the calling thread, and blocks until it has ended. kDeviceFailed, with the
   // kernel's reason, when it fails; kIoError when the file behind a buffer was truncated.
   Status run() const { return run_within(0); }
+
+  // Returns how long a run takes at least: the time that the kernel's model states, if it does, at
+  // most a year. Calls the model on the calling thread.
+  std::chrono::nanoseconds run_time() const;
 
  private:
   explicit KernelCall(const millrace_pl_kernel& kernel) : kernel_(&kernel) {}

@@ -3,9 +3,11 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <span>
+#include <string_view>
 
 #include "base/cancellation.h"
 #include "base/files/trusted_file.h"
@@ -81,17 +83,26 @@ std::string without_compute_units(const std::string& name) {
   return name.substr(0, name.find(':'));
 }
 
-}  // namespace
-
-Result<std::vector<const millrace_pl_kernel*>> list_kernels(const std::string& library) {
-  std::vector<const millrace_pl_kernel*> kernels = {&kPassThrough};
+// Returns the kernels of the library that the program or the environment names; none without one.
+Result<std::span<const millrace_pl_kernel>> kernels_of(const std::string& library) {
   const std::string path = library.empty() ? std::string(environment_variable(kVariable)) : library;
-  if (path.empty()) return kernels;
+  if (path.empty()) return std::span<const millrace_pl_kernel>();
   // Only a path from the environment is checked: one that the program passes is its own decision.
   if (library.empty()) MILLRACE_RETURN_IF_ERROR(check_trusted_path(path).with_context(kVariable));
   MILLRACE_ASSIGN_OR_RETURN(const millrace_pl_kernel_list* list, open_library(path));
-  for (const millrace_pl_kernel& kernel : std::span(list->kernels, list->count))
-    kernels.push_back(&kernel);
+  return std::span(list->kernels, list->count);
+}
+
+}  // namespace
+
+Result<std::vector<const millrace_pl_kernel*>> list_kernels(const std::string& library) {
+  MILLRACE_ASSIGN_OR_RETURN(const std::span<const millrace_pl_kernel> own, kernels_of(library));
+  std::vector<const millrace_pl_kernel*> kernels;
+  for (const millrace_pl_kernel& kernel : own) kernels.push_back(&kernel);
+  const bool is_replaced = std::ranges::any_of(own, [](const millrace_pl_kernel& kernel) {
+    return std::string_view(kernel.name) == kPassThrough.name;
+  });
+  if (!is_replaced) kernels.push_back(&kPassThrough);
   return kernels;
 }
 

@@ -1,6 +1,6 @@
-// Looks up software kernels by name: first the built-in one, then those of a shared library, which
-// exports the function millrace_pl_kernels (millrace/pl_kernel.h). A library is loaded at the first
-// look-up and never unloaded. Thread-safe.
+// Looks up software kernels by name: first those of a shared library, which exports the function
+// millrace_pl_kernels (millrace/pl_kernel.h), then the built-in one, so that the library may
+// replace it. A library is loaded at the first look-up and never unloaded. Thread-safe.
 #pragma once
 
 #include <string>
@@ -18,7 +18,8 @@ namespace millrace::pl {
 Result<const millrace_pl_kernel*> find_kernel(const std::string& name,
                                               const std::string& library = {});
 
-// Returns the built-in kernel and all kernels of the library. Fails as find_kernel() does.
+// Returns all kernels of the library, and the built-in one unless the library has its name. Fails
+// as find_kernel() does.
 Result<std::vector<const millrace_pl_kernel*>> list_kernels(const std::string& library = {});
 
 }  // namespace millrace::pl

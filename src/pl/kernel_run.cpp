@@ -33,16 +33,24 @@ KernelRun::~KernelRun() {
   if (!thread_.joinable()) return;
   const CancellationOff whole;
   // In a forked child the thread does not exist.
-  if (is_forked_child())
+  if (is_forked_child()) {
     thread_.detach();
-  else
-    thread_.join();
+    return;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    is_abandoned_ = true;
+  }
+  abandoned_.notify_all();
+  thread_.join();
 }
 
 void KernelRun::run() {
+  const auto end = std::chrono::steady_clock::now() + call_.run_time();
   Status status = call_.run();
   log_failure(status);
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
+  if (status.ok()) abandoned_.wait_until(lock, end, [this] { return is_abandoned_; });
   result_ = std::move(status);
   ended_.notify_all();
 }

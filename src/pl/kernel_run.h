@@ -19,13 +19,15 @@ class KernelRun {
   // printed by default: the APIs report that a run failed, but not why. Fails when no thread can be
   // started.
   static Result<std::shared_ptr<KernelRun>> start(KernelCall call);
-  // Blocks until the kernel has ended, since it cannot be stopped.
+  // Blocks until the kernel has returned, since it cannot be stopped; not for the rest of the run
+  // time that its model states.
   ~KernelRun();
   KernelRun(const KernelRun&) = delete;
   KernelRun& operator=(const KernelRun&) = delete;
 
-  // Blocks until the kernel has ended, or the timeout has passed; a timeout of 0 or less means no
-  // limit. Returns the result of the kernel; nullopt on timeout.
+  // Blocks until the run has ended, or the timeout has passed; a timeout of 0 or less means no
+  // limit. A run ends when the kernel has returned and, unless it failed, the run time that its
+  // model states is over. Returns the result of the kernel; nullopt on timeout.
   std::optional<Status> wait(std::chrono::milliseconds timeout);
 
   // Returns the result of the kernel, nullopt while it runs. Does not block.
@@ -39,6 +41,8 @@ class KernelRun {
   const KernelCall call_;
   std::mutex mutex_;
   std::condition_variable ended_;
+  std::condition_variable abandoned_;
+  bool is_abandoned_ = false;  // the object is being destroyed
   std::optional<Status> result_;
   std::thread thread_;
 };

@@ -48,10 +48,10 @@ ArgumentInfo describe(const millrace_pl_argument_info& argument, size_t index) {
   const bool scalar = argument.kind == MILLRACE_PL_SCALAR;
   ArgumentInfo info;
   info.arg_name = argument.name;
-  info.arg_type = scalar ? "scalar" : "global";
+  info.arg_type = scalar ? "scalar" : "non scalar";
   info.arg_data_type = argument.type;
   info.arg_index = static_cast<uint32_t>(index);
-  info.arg_size = argument.size;
+  info.arg_size = scalar ? 0 : argument.size;
   info.mem_index = scalar ? -1 : static_cast<int32_t>(argument.memory_bank);
   return info;
 }
@@ -68,7 +68,7 @@ PLKernel::PLKernel(std::shared_ptr<PLKernelImplBase> impl) : impl_(std::move(imp
 
 void PLKernel::start(const std::vector<uint64_t>& arguments) {
   KernelCall call = value_or_throw(KernelCall::make(impl_->kernel, arguments), kWhat);
-  impl_->run.reset();  // waits until the previous run has ended
+  if (impl_->run != nullptr) impl_->run->wait(std::chrono::milliseconds(0));  // without a limit
   impl_->run = value_or_throw(KernelRun::start(std::move(call)), kWhat);
 }
 

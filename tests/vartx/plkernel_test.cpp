@@ -4,11 +4,16 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <numeric>
 #include <stdexcept>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "tests/support/log_capture.h"
@@ -22,8 +27,12 @@ using ::testing::HasSubstr;
 
 enum WaitResult { kSucceeded, kFailed, kNotEnded, kNotStarted };
 
+constexpr const char* kBeatBytes = "MILLRACE_PL_BEAT_BYTES";
+
 class PLKernelTest : public ::testing::Test {
  protected:
+  ~PLKernelTest() override { unsetenv(kBeatBytes); }
+
   PLKernel kernel(const std::string& name,
                   std::string json = "{\"kernel-library\": \"" MILLRACE_TEST_KERNELS "\"}") {
     return PLKernel(PLKernelImplType::PL_KERNEL_XRT, name, json, device_);
@@ -48,14 +57,95 @@ void* address(Memory& memory) {
   return reinterpret_cast<void*>(memory.get_physical_addr());
 }
 
-TEST_F(PLKernelTest, PassThroughCopiesWords) {
-  std::string json;
-  PLKernel kernel(PLKernelImplType::PL_KERNEL_XRT, "pass_through", json, device_);
-  Memory in = words({1, 2, 3, 4});
-  Memory out = words({0, 0, 0, 9});
-  kernel.process(address(in), address(out), 3u);
-  EXPECT_EQ(kernel.wait(0), kSucceeded);
-  EXPECT_EQ(read(out), (std::vector<uint32_t>{1, 2, 3, 9}));
+std::vector<uint32_t> ramp(size_t words) {
+  std::vector<uint32_t> values(words);
+  std::iota(values.begin(), values.end(), 4u);
+  return values;
+}
+
+TEST_F(PLKernelTest, PassThroughCopiesBeatsOf64Bytes) {
+  PLKernel copy = kernel("pass_through", "{}");
+  Memory in = words(ramp(48));
+  Memory out = words(std::vector<uint32_t>(48, 9));
+  copy.process(address(in), address(out), 2u);
+  EXPECT_EQ(copy.wait(0), kSucceeded);
+  std::vector<uint32_t> expected = ramp(48);
+  std::fill(expected.begin() + 32, expected.end(), 9u);
+  EXPECT_EQ(read(out), expected);
+}
+
+// Programs for older bitstreams count words, so that their buffers are too small for as many beats.
+TEST_F(PLKernelTest, PassThroughCopiesWordsWhereSoManyBeatsDoNotFit) {
+  const millrace::test::LogCapture log;
+  PLKernel copy = kernel("pass_through", "{}");
+  Memory in = words(ramp(24));
+  for (int round = 0; round < 2; ++round) {
+    Memory out = words(std::vector<uint32_t>(24, 9));
+    copy.process(address(in), address(out), 24u);
+    EXPECT_EQ(copy.wait(0), kSucceeded);
+    EXPECT_EQ(read(out), ramp(24));
+  }
+  EXPECT_EQ(log.count("pass_through copies 32-bit words"), 1u) << "it is said once";
+}
+
+TEST_F(PLKernelTest, TheEnvironmentStatesTheSizeOfABeat) {
+  PLKernel copy = kernel("pass_through", "{}");
+  Memory in = words(ramp(32));
+  for (const auto& [bytes, copied] : {std::pair("4", 2), {"16", 8}, {"64", 32}}) {
+    setenv(kBeatBytes, bytes, 1);
+    Memory out = words(std::vector<uint32_t>(32, 9));
+    copy.process(address(in), address(out), 2u);
+    EXPECT_EQ(copy.wait(0), kSucceeded) << bytes;
+    std::vector<uint32_t> expected = ramp(32);
+    std::fill(expected.begin() + copied, expected.end(), 9u);
+    EXPECT_EQ(read(out), expected) << bytes;
+  }
+}
+
+TEST_F(PLKernelTest, AStatedBeatIsNoWordEvenWhereSoManyDoNotFit) {
+  const millrace::test::LogCapture log;
+  setenv(kBeatBytes, "64", 1);
+  PLKernel copy = kernel("pass_through", "{}");
+  Memory in = words(ramp(24)), out = words(ramp(24));
+  copy.process(address(in), address(out), 24u);
+  EXPECT_EQ(copy.wait(0), kFailed);
+  EXPECT_EQ(log.count("\"in_r\" has 96 bytes, but 24 beats of 64 bytes need 1536"), 1u);
+}
+
+TEST_F(PLKernelTest, BeatsThatMakeNoSenseFailTheRun) {
+  PLKernel copy = kernel("pass_through", "{}");
+  Memory in = words(ramp(16)), out = words(ramp(16));
+  for (const char* wrong : {"0", "-4", "4097", "4x", "word"}) {
+    const millrace::test::LogCapture log;
+    setenv(kBeatBytes, wrong, 1);
+    copy.process(address(in), address(out), 1u);
+    EXPECT_EQ(copy.wait(0), kFailed) << wrong;
+    EXPECT_EQ(log.count("it takes a number of bytes from 1 to 4096"), 1u) << wrong;
+  }
+}
+
+TEST_F(PLKernelTest, PassThroughHasTheArgumentsOfTheBoard) {
+  std::vector<ArgumentInfo> arguments;
+  kernel("pass_through", "{}").get_config(arguments);
+  ASSERT_EQ(arguments.size(), 3u);
+  EXPECT_EQ(arguments[0].arg_name, "in_r");
+  EXPECT_EQ(arguments[0].arg_type, "non scalar");
+  EXPECT_EQ(arguments[0].arg_data_type, "void*");
+  EXPECT_EQ(arguments[0].mem_index, 3);
+  EXPECT_EQ(arguments[1].arg_name, "out_r");
+  EXPECT_EQ(arguments[2].arg_name, "size");
+  EXPECT_EQ(arguments[2].arg_type, "scalar");
+  EXPECT_EQ(arguments[2].arg_size, 0u);
+  EXPECT_EQ(arguments[2].mem_index, -1);
+}
+
+TEST_F(PLKernelTest, AKernelOfALibraryReplacesTheBuiltInOneOfItsName) {
+  const std::string json = "{\"kernel-library\": \"" MILLRACE_REPLACING_KERNELS "\"}";
+  PLKernel inverting = kernel("pass_through", json);
+  Memory in = words({0, 1}), out = words({7, 7});
+  inverting.process(address(in), address(out), 4u);
+  EXPECT_EQ(inverting.wait(0), kSucceeded);
+  EXPECT_EQ(read(out), (std::vector<uint32_t>{0xffffffffu, 7}));
 }
 
 TEST_F(PLKernelTest, DescribesItsArguments) {
@@ -63,14 +153,14 @@ TEST_F(PLKernelTest, DescribesItsArguments) {
   kernel("fill").get_config(arguments);
   ASSERT_EQ(arguments.size(), 3u);
   EXPECT_EQ(arguments[0].arg_name, "out");
-  EXPECT_EQ(arguments[0].arg_type, "global");
+  EXPECT_EQ(arguments[0].arg_type, "non scalar");
   EXPECT_EQ(arguments[0].arg_data_type, "unsigned int*");
   EXPECT_EQ(arguments[0].arg_size, 8u);
   EXPECT_EQ(arguments[0].mem_index, 1);
   EXPECT_EQ(arguments[2].arg_name, "value");
   EXPECT_EQ(arguments[2].arg_type, "scalar");
   EXPECT_EQ(arguments[2].arg_index, 2u);
-  EXPECT_EQ(arguments[2].arg_size, 4u);
+  EXPECT_EQ(arguments[2].arg_size, 0u);
 }
 
 TEST_F(PLKernelTest, RunsKernelsOfALibraryAgainAndAgain) {
@@ -94,6 +184,18 @@ TEST_F(PLKernelTest, WaitGivesUpAtItsTimeoutAndMayBeRepeated) {
   flag->store(1);
   EXPECT_EQ(await.wait(0), kSucceeded);
   EXPECT_EQ(await.wait(0), kSucceeded);
+}
+
+TEST_F(PLKernelTest, ARunLastsAsLongAsItsModelStates) {
+  Memory memory = words({0});
+  {
+    PLKernel endless = kernel("endless");
+    endless.process(address(memory));
+    auto* done = reinterpret_cast<const std::atomic<uint32_t>*>(memory.map(DataMapFlags::READ));
+    while (done->load() == 0) std::this_thread::yield();
+    EXPECT_EQ(endless.wait(1), kNotEnded);
+  }
+  EXPECT_EQ(read(memory), std::vector<uint32_t>{1}) << "and need not be waited for";
 }
 
 TEST_F(PLKernelTest, ARunKeepsItsMemoryAlive) {
@@ -129,7 +231,7 @@ TEST_F(PLKernelTest, PassThroughLeavesBuffersThatAreTooSmallAlone) {
   Memory out = words({7});
   copy.process(address(in), address(out), 2u);
   EXPECT_EQ(copy.wait(0), kFailed);
-  EXPECT_EQ(log.count("\"out\" has 4 bytes, but needs 8"), 1u);
+  EXPECT_EQ(log.count("\"in_r\" has 8 bytes, but 2 beats of 64 bytes need 128"), 1u);
   copy.process(address(in), address(out), -1);
   EXPECT_EQ(copy.wait(0), kFailed);
   EXPECT_EQ(read(out), std::vector<uint32_t>{7});
@@ -151,7 +253,8 @@ TEST_F(PLKernelTest, AddressesInNoLiveMemoryAreRefused) {
   const auto refused = [&](auto out) {
     return reason([&] { copy.process(address(in), out, 1u); });
   };
-  EXPECT_THAT(refused(nullptr), HasSubstr("\"out\": the device address 0x0 is in no live memory"));
+  EXPECT_THAT(refused(nullptr),
+              HasSubstr("\"out_r\": the device address 0x0 is in no live memory"));
   EXPECT_THAT(refused(&in), HasSubstr("is in no live memory"));
   EXPECT_THAT(refused(in.get_physical_addr() + 4), HasSubstr("is in no live memory"));
   const uint64_t gone = words({1}).get_physical_addr();
@@ -177,8 +280,9 @@ TEST_F(PLKernelTest, AWrongNumberOfArgumentsIsRefused) {
 }
 
 TEST_F(PLKernelTest, UnknownKernelsAndLibrariesAreRefused) {
-  EXPECT_THAT(reason([&] { kernel("scale"); }),
-              HasSubstr("no software kernel \"scale\"; there are: pass_through fill await"));
+  EXPECT_THAT(
+      reason([&] { kernel("scale"); }),
+      HasSubstr("no software kernel \"scale\"; there are: fill await endless pass_through"));
   EXPECT_THROW(kernel("fill", R"({"kernel-library": "/nowhere/kernels.so"})"), std::runtime_error);
   EXPECT_THROW(kernel("fill", R"({"kernel-library": "libm.so.6"})"), std::runtime_error);
   EXPECT_THROW(kernel("fill", "{"), std::invalid_argument);

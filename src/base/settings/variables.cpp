@@ -41,6 +41,7 @@ constexpr std::string_view kKnown[] = {
     "MILLRACE_PEERS",  // benchmarks
     "MILLRACE_PLANS",
     "MILLRACE_PLUGIN_DIR",
+    "MILLRACE_PL_BEAT_BYTES",
     "MILLRACE_PL_KERNELS",
     "MILLRACE_PROFILE",
     "MILLRACE_SHARED_MEMORY",
