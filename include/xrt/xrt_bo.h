@@ -69,7 +69,9 @@ class bo {
   // Empty: false, and no member but the assignments may be used.
   bo() noexcept;
 
-  // New memory of `size` bytes, zero-filled.
+  // New memory of `size` bytes, zero-filled. As in XRT it consists of whole pages, which map()
+  // makes accessible and an import reports as its size, but size() and the ranges that are checked
+  // are those of the program.
   bo(const device& device, size_t size, flags flags, memory_group group);
   bo(const device& device, size_t size, uint32_t flags, memory_group group);
   bo(const device& device, size_t size, memory_group group);

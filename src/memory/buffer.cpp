@@ -97,6 +97,14 @@ Result<Buffer> Buffer::allocate(size_t bytes, MemorySource source) {
   return Buffer(std::make_shared<State>(BufferKind::kShared, std::move(mapping), bytes));
 }
 
+Result<Buffer> Buffer::allocate_pages(size_t bytes) {
+  MILLRACE_RETURN_IF_ERROR(check_size(bytes));
+  MILLRACE_ASSIGN_OR_RETURN(const MemorySource source, memory_source_of_environment());
+  MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<Mapping> mapping,
+                            Mapping::create(source, align_up(bytes, kPage)));
+  return Buffer(std::make_shared<State>(BufferKind::kShared, std::move(mapping), bytes));
+}
+
 Result<Buffer> Buffer::allocate_in(Bank& bank, size_t bytes) {
   MILLRACE_RETURN_IF_ERROR(check_size(bytes));
   MILLRACE_ASSIGN_OR_RETURN(const MemorySource source, memory_source_of_environment());

@@ -46,6 +46,9 @@ class Buffer {
   static Result<Buffer> allocate(size_t bytes, BufferKind kind = BufferKind::kShared);
   // Allocates shared memory from the given source.
   static Result<Buffer> allocate(size_t bytes, MemorySource source);
+  // Allocates shared memory from the source of the environment, in a file of whole pages, as a
+  // DMA-BUF is: an import of the exported file has their size. size() is `bytes` all the same.
+  static Result<Buffer> allocate_pages(size_t bytes);
   // Allocates shared memory in a bank. It is charged to the bank as long as it exists, which
   // includes imports of its descriptor in this process. kOutOfMemory also when the bank is full.
   //

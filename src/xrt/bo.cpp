@@ -88,7 +88,7 @@ void read_from(const Buffer& memory, void* destination, size_t size, size_t skip
 bo::bo() noexcept = default;
 
 bo::bo(const device&, size_t size, flags, memory_group)
-    : registration_(register_bo(this, Buffer::allocate(size))) {}
+    : registration_(register_bo(this, Buffer::allocate_pages(size))) {}
 bo::bo(const device& device, size_t size, uint32_t, memory_group group)
     : bo(device, size, flags::normal, group) {}
 bo::bo(const device& device, size_t size, memory_group group)

@@ -116,9 +116,22 @@ TEST_F(BoTest, IsSharedThroughItsExportHandle) {
   const bo::export_handle handle = memory.export_buffer();
   bo imported(device_, handle);
   close(handle);
-  EXPECT_EQ(imported.size(), 64u);
   memory.map<uint8_t*>()[63] = 3;
   EXPECT_EQ(imported.map<uint8_t*>()[63], 3);
+}
+
+TEST_F(BoTest, ConsistsOfWholePagesAsItsImportReports) {
+  constexpr size_t kPage = 4096;
+  bo memory = make(1000);
+  EXPECT_EQ(memory.size(), 1000u);
+  EXPECT_THROW(memory.write(std::vector<char>(1001).data(), 1001, 0), std::invalid_argument);
+  const bo::export_handle handle = memory.export_buffer();
+  bo imported(device_, handle);
+  close(handle);
+  EXPECT_EQ(imported.size(), kPage);
+  memory.map<uint8_t*>()[kPage - 1] = 3;
+  EXPECT_EQ(imported.map<uint8_t*>()[kPage - 1], 3);
+  EXPECT_EQ(bo(memory, 1000, 0).size(), 1000u);
 }
 
 TEST_F(BoTest, PartsShareTheMemoryAndKeepItAlive) {
