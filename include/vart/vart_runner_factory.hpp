@@ -185,8 +185,9 @@ class Runner {
                                   void* user_data) noexcept;
 
   // The job's final status, once; then its id is no longer known. JOB_PENDING when `timeout` passed
-  // first: the job stays collectable. Zero and less polls. INVALID_JOB_ID for id 0, an id never
-  // issued or already collected, and results older than the last 65,536 that were not collected.
+  // first: the job stays collectable. Zero polls; less than zero waits as long as it takes.
+  // INVALID_JOB_ID for id 0, an id never issued or already collected, and results older than the
+  // last 65,536 that were not collected.
   virtual StatusCode wait(const JobHandle& job, std::chrono::milliseconds timeout) noexcept = 0;
 
   // Zero-filled memory for `info`, of either view: XRT_BO, with a host address, exportable as long

@@ -262,7 +262,9 @@ ApiStatus VaimlRunner::submit(const TensorTable& inputs, const TensorTable& outp
 
 ApiStatus VaimlRunner::wait(const JobHandle& job, std::chrono::milliseconds timeout) noexcept {
   return contained(*log_, [&, log = log_, session = session_] {
-    const Status status = session->wait(job.job_id, timeout);
+    // The longest wait that a session knows stands for one without a limit.
+    const auto limit = timeout.count() < 0 ? std::chrono::milliseconds::max() : timeout;
+    const Status status = session->wait(job.job_id, limit);
     if (status.code() != StatusCode::kInvalidJobId) return log->code_of(status);
     return log->report(ApiStatus::INVALID_JOB_ID,
                        fmt::format("job {}: {}", job.job_id, status.message()));

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <future>
 #include <limits>
 #include <set>
 #include <thread>
@@ -83,7 +84,7 @@ TEST_F(FaceWait, OfManyThreadsThatWaitForOneJobOneCollectsIt) {
 TEST_F(FaceWait, PendingTakesNothingAwayWhicheverThreadAsked) {
   start({});
   const JobHandle job = submit();
-  for (const milliseconds timeout : {kPoll, milliseconds(1), milliseconds(-1), milliseconds::min()})
+  for (const milliseconds timeout : {kPoll, milliseconds(1)})
     EXPECT_EQ(runner_->wait(job, timeout), StatusCode::JOB_PENDING) << timeout.count();
   std::thread([&] {
     EXPECT_EQ(runner_->wait(job, milliseconds(1)), StatusCode::JOB_PENDING);
@@ -92,13 +93,26 @@ TEST_F(FaceWait, PendingTakesNothingAwayWhicheverThreadAsked) {
   EXPECT_EQ(runner_->wait(job, milliseconds::max()), StatusCode::SUCCESS);
 }
 
-TEST_F(FaceWait, ACompletedJobCanBeCollectedByAPoll) {
-  for (const milliseconds poll : {kPoll, milliseconds(-5)}) {
+TEST_F(FaceWait, ATimeoutBelowZeroWaitsForTheJob) {
+  for (const milliseconds forever : {milliseconds(-1), milliseconds::min()}) {
+    start({});
+    gate_->hold();
+    const JobHandle job = submit();
+    std::future<StatusCode> waiting =
+        std::async(std::launch::async, [&] { return runner_->wait(job, forever); });
+    EXPECT_EQ(waiting.wait_for(milliseconds(1)), std::future_status::timeout);
+    gate_->release();
+    EXPECT_EQ(waiting.get(), StatusCode::SUCCESS);
+  }
+}
+
+TEST_F(FaceWait, ACompletedJobCanBeCollectedWithAnyTimeout) {
+  for (const milliseconds timeout : {kPoll, milliseconds(-5), kForever}) {
     start({{"max_concurrent_runs", 1u}});
     gate_->release();
     const JobHandle job = submit();
     ASSERT_EQ(runner_->execute(in_, out_), StatusCode::SUCCESS);  // its turn comes after the job
-    EXPECT_EQ(runner_->wait(job, poll), StatusCode::SUCCESS);
+    EXPECT_EQ(runner_->wait(job, timeout), StatusCode::SUCCESS);
   }
 }
 
