@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -14,18 +15,22 @@
 namespace millrace::vartml {
 namespace {
 
-size_t free_memory_bytes() {
-  const long pages = ::sysconf(_SC_AVPHYS_PAGES);
+uint64_t machine_memory_bytes() {
+  const long pages = ::sysconf(_SC_PHYS_PAGES);
   const long page_bytes = ::sysconf(_SC_PAGESIZE);
-  return pages > 0 && page_bytes > 0 ? static_cast<size_t>(pages) * page_bytes : 0;
+  return pages > 0 && page_bytes > 0 ? static_cast<uint64_t>(pages) * page_bytes : 0;
 }
 
-// Returns the free bytes of each bank; for a bank without a limit, the free memory of the machine.
+// Returns what is not charged of each bank. A bank without a limit counts as large as the memory of
+// the machine: what that has free changes with every other process, but programs compare the
+// numbers before and after their own allocations.
 std::vector<size_t> free_bytes_of(const memory::BankList& banks) {
+  const uint64_t machine = machine_memory_bytes();
   std::vector<size_t> free_bytes;
-  for (const std::shared_ptr<memory::Bank>& bank : banks)
-    free_bytes.push_back(bank->size() == memory::kUnlimited ? free_memory_bytes()
-                                                            : bank->size() - bank->used());
+  for (const std::shared_ptr<memory::Bank>& bank : banks) {
+    const uint64_t size = bank->size() == memory::kUnlimited ? machine : bank->size();
+    free_bytes.push_back(size - std::min(size, bank->used()));
+  }
   return free_bytes;
 }
 

@@ -75,6 +75,20 @@ TEST_F(MemoryBanks, AFullBankThrowsSayingWhatIsThere) {
   EXPECT_EQ(refusal(*runner, 301, 1), "allocated");
 }
 
+TEST_F(MemoryBanks, WithoutALimitWhatIsFreeFallsAndRisesWithAllocationsAlone) {
+  use_banks("endless=unlimited,other=unlimited");
+  std::shared_ptr<Runner> runner = make_runner();
+  const std::vector<size_t> before = free_bytes(*runner);
+  EXPECT_GT(before[0], 0u);
+  {
+    const NpuTensor tensor = allocate(*runner, 5000);
+    EXPECT_THAT(free_bytes(*runner), ElementsAre(before[0] - 5000, before[1]));
+  }
+  EXPECT_EQ(free_bytes(*runner), before);
+  runner.reset();
+  EXPECT_EQ(free_bytes(*make_runner()), before) << "as programs check that change their runners";
+}
+
 TEST_F(MemoryBanks, MemoryIsFreeAgainWithItsLastUserAndNotBefore) {
   use_banks("counted=1000");
   std::shared_ptr<Runner> runner = make_runner();
