@@ -22,7 +22,6 @@
 #include "cli/passes/graph_text.h"
 #include "cli/passes/onnx_export.h"
 #include "cli/passes/pass_dump.h"
-#include "cli/precision_name.h"
 #include "cli/print_escaped.h"
 #include "cli/quantise/compile_calibrated.h"
 #include "cli/quantise/hw_view_lines.h"
@@ -33,6 +32,7 @@
 #include "device/registry.h"
 #include "graph/archive/codec.h"
 #include "graph/network/network.h"
+#include "graph/precision_name.h"
 #include "io/file.h"
 #include "lowering/placement/placement.h"
 #include "lowering/shape_profile.h"
@@ -358,7 +358,7 @@ Status compile_to_archive(const CompileArguments& arguments) {
   print_escaped("{}: {} operators, {}{:.2f} MB of weights, {}, batch {}\n", arguments.output,
                 model.graph.nodes.size(), partitions,
                 static_cast<double>(weight_bytes(model)) * 1e-6,
-                precision_name(model, model.precision), model.batch_size);
+                graph::precision_name(model, model.precision), model.batch_size);
   const quantise::HwViewCost* const cost = compiled.hw_views ? &*compiled.hw_views : nullptr;
   for (const std::string& line : hw_view_lines(model, cost)) print_escaped("{}\n", line);
   print_cpu_operators(model, flags);

@@ -12,11 +12,11 @@
 #include "cli/inputs/colour_format.h"
 #include "cli/inputs/picture_hint.h"
 #include "cli/model_source.h"
-#include "cli/precision_name.h"
 #include "cli/print_escaped.h"
 #include "graph/boundary_quantisation.h"
 #include "graph/network/network.h"
 #include "graph/partitions.h"
+#include "graph/precision_name.h"
 
 namespace millrace::cli {
 namespace {
@@ -158,7 +158,7 @@ Json describe_profiles(const graph::CompiledModel& model) {
 Json describe(const graph::CompiledModel& model) {
   Json result = {{"name", model.name},
                  {"producer", model.producer},
-                 {"precision", precision_name(model, model.precision)},
+                 {"precision", graph::precision_name(model, model.precision)},
                  {"batch_size", model.batch_size},
                  {"dynamic", model.network != nullptr}};
   const OwnForms own = graph::boundary_quantisations(model.graph);

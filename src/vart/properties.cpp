@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "graph/precision_name.h"
+
 namespace millrace::vartml {
 namespace {
 
@@ -54,7 +56,9 @@ constexpr std::array kProperties = {
     Property{"name", [](auto& it) -> std::any { return it.options.name; }},
     Property{"device", [](auto& it) -> std::any { return it.loaded.device->name(); }},
     Property{"precision",
-             [](auto& it) -> std::any { return std::string(name_of(it.info().precision)); }},
+             [](auto& it) -> std::any {
+               return graph::precision_name(it.model(), it.info().precision);
+             }},
     Property{"nb_systems", [](auto&) -> std::any { return size_t{1}; }},
     Property{"nb_cores_per_system",
              [](auto& it) -> std::any { return size_t{it.session.lane_count()}; }},

@@ -1,11 +1,14 @@
 // The VART-ML face runs quantised models with zero points as programs for the board do: with HW
 // views and a scale, but without a zero point.
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -120,6 +123,24 @@ TEST_F(RequantisedViews, HwViewsAreInt8AndCpuViewsFloat32) {
     int exponent = 0;
     EXPECT_EQ(std::frexp(runner->get_quant_parameters(name).scale, &exponent), 0.5);
   }
+}
+
+TEST_F(RequantisedViews, ThePrecisionIsInt8InThePropertyAndTheProfile) {
+  const std::string cache = directory_.file("cache");
+  {
+    const std::shared_ptr<Runner> runner = this->runner(
+        HwQuantisation::kVendor, {{"ai_analyzer_profiling", true}, {"cache_path", cache}});
+    EXPECT_EQ(std::any_cast<std::string>(runner->get_property("precision")), "int8");
+  }
+  std::vector<std::string> precisions;
+  for (const auto& entry : std::filesystem::directory_iterator(cache)) {
+    if (entry.path().extension() != ".json") continue;
+    std::ifstream file(entry.path());
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    EXPECT_THAT(text, testing::HasSubstr("\"precision\": \"int8\""));
+    precisions.push_back(entry.path().filename());
+  }
+  EXPECT_THAT(precisions, testing::SizeIs(testing::Ge(1u)));
 }
 
 TEST_F(RequantisedViews, AreTakenInPlace) {

@@ -18,9 +18,9 @@
 #include "cli/inputs/open_tensors.h"
 #include "cli/inputs/random_inputs.h"
 #include "cli/model_source.h"
-#include "cli/precision_name.h"
 #include "cli/print_escaped.h"
 #include "cli/supervision/interruption.h"
+#include "graph/precision_name.h"
 #include "io/file.h"
 #include "runtime/session.h"
 
@@ -94,7 +94,7 @@ BenchSubject subject_of(const BenchArguments& arguments, const LoadedModel& load
   const device::ProgramInfo info = loaded.program->info();
   const uint32_t lanes = loaded.device->lanes().count();
   return {.model = arguments.model,
-          .precision = precision_name(loaded.program->model(), info.precision),
+          .precision = graph::precision_name(loaded.program->model(), info.precision),
           .view = arguments.view,
           .device = loaded.device->description(),
           .note = info.note,

@@ -17,9 +17,9 @@
 #include "cli/evaluate/scores.h"
 #include "cli/inputs/open_tensors.h"
 #include "cli/model_source.h"
-#include "cli/precision_name.h"
 #include "cli/print_escaped.h"
 #include "cli/progress.h"
+#include "graph/precision_name.h"
 
 namespace millrace::cli {
 namespace {
@@ -116,7 +116,7 @@ EvaluationReport report_of(const std::vector<OpenedModel>& models,
   for (const OpenedModel& model : models) {
     const device::Program& program = *model.loaded.program;
     report.models.push_back(
-        {model.path, precision_name(program.model(), program.info().precision)});
+        {model.path, graph::precision_name(program.model(), program.info().precision)});
   }
   report.top = arguments.top;
   report.labelled = !arguments.labels.empty();

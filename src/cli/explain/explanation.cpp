@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "cli/passes/graph_text.h"
-#include "cli/precision_name.h"
 #include "cli/print_escaped.h"
+#include "graph/precision_name.h"
 
 namespace millrace::cli {
 namespace {
@@ -133,7 +133,7 @@ Json explain(const device::Program& program, const graph::Capabilities& capabili
   const auto steps = steps_by_node(info);
   Json result = {{"model", model.name},
                  {"device", info.device},
-                 {"precision", precision_name(model, info.precision)}};
+                 {"precision", graph::precision_name(model, info.precision)}};
   if (!info.note.empty()) result["note"] = info.note;
   if (profile != nullptr && profile->frames > 0)
     result["mean_frame_us"] =

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "graph/precision_name.h"
 #include "model/files/output_file.h"
 #include "model/files/temporary_output.h"
 
@@ -85,7 +86,7 @@ std::string ProfileFile::text() const {
   const graph::CompiledModel& model = loaded_.program->model();
   const Json json = {{"model", model.name},
                      {"device", info.device},
-                     {"precision", name_of(info.precision)},
+                     {"precision", graph::precision_name(model, info.precision)},
                      {"jobs", totals.jobs},
                      {"frames", totals.frames},
                      {"execute_us", to_microseconds(totals.execute_ns)},

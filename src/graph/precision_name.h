@@ -5,10 +5,10 @@
 
 #include "graph/compiled_model.h"
 
-namespace millrace::cli {
+namespace millrace::graph {
 
 // Returns "int8" if an operator computes on quantised values, whatever the others compute in;
 // otherwise the name of `floats`, the precision of floating-point operators, such as "fp32".
-std::string precision_name(const graph::CompiledModel& model, graph::Precision floats);
+std::string precision_name(const CompiledModel& model, Precision floats);
 
-}  // namespace millrace::cli
+}  // namespace millrace::graph
