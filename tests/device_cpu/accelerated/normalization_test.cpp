@@ -25,6 +25,43 @@ TEST(FastLayerNormalization, LeavesStatisticsAndBroadcastsToThePlainKernel) {
   expect_left_to_plain({{"LayerNormalization", {{"axis", int64_t{1}}}}, {x, constant_of({48}, 2)}});
 }
 
+const char* const kRmsNames[] = {"RMSNormalization", "SimplifiedLayerNormalization"};
+
+// Rows that end within a vector, too.
+TEST(FastRmsNormalization, GivesWhatThePlainKernelGives) {
+  for (const char* name : kRmsNames)
+    for (const int64_t size : {1, 7, 48, 301}) {
+      expect_as_plain({{name, {}}, {input_of({2, 7, size}, 1), constant_of({size}, 2)}});
+      expect_as_plain(
+          {{name, {{"epsilon", 0.1f}}}, {input_of({2, 7, size}, 1), input_of({size}, 2)}});
+    }
+}
+
+TEST(FastRmsNormalization, TakesSeveralDimensions) {
+  for (const char* name : kRmsNames)
+    expect_as_plain(
+        {{name, {{"axis", int64_t{1}}}}, {input_of({3, 5, 9}, 1), input_of({5, 9}, 2)}});
+}
+
+TEST(FastRmsNormalization, ReturnsTheInverseOfEachRow) {
+  expect_as_plain(
+      {{"SimplifiedLayerNormalization", {}}, {input_of({2, 7, 48}, 1), constant_of({48}, 2)}, 2});
+}
+
+// The squares of these elements are beyond the range of FP32.
+TEST(FastRmsNormalization, TakesElementsOfAnyMagnitude) {
+  for (const float magnitude : {1e-30f, 1e30f}) {
+    Given x = input_of({3, 40}, 1);
+    for (float& element : x.elements.data) element *= magnitude;
+    expect_as_plain({{"RMSNormalization", {{"epsilon", 0.0f}}}, {x, constant_of({40}, 2)}});
+  }
+}
+
+TEST(FastRmsNormalization, LeavesBroadcastsToThePlainKernel) {
+  expect_left_to_plain({{"RMSNormalization", {{"axis", int64_t{1}}}},
+                        {input_of({2, 7, 48}, 1), constant_of({48}, 2)}});
+}
+
 TEST(FastInstanceNormalization, GivesWhatThePlainKernelGives) {
   for (const graph::Dims& dims : {graph::Dims{2, 5, 7, 11}, graph::Dims{1, 3, 9},
                                   graph::Dims{1, 2, 100, 101}, graph::Dims{1, 16, 2, 3, 2}})

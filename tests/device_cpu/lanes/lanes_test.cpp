@@ -450,6 +450,7 @@ TEST_P(OperatorOnLanes, Normalisations) {
   };
   expect("LayerNormalization", {}, {rows, group, group});
   expect("RMSNormalization", {}, {rows, group});
+  expect("SimplifiedLayerNormalization", {}, {rows, group});
   expect("InstanceNormalization", {}, {kImage, {24}, {24}});
   expect("GroupNormalization", {{"num_groups", int64_t{4}}}, {kImage, {24}, {24}});
   expect("LRN", {{"size", int64_t{5}}}, {kImage});

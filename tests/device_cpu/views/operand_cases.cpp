@@ -181,6 +181,8 @@ void add_normalizations(Cases& cases) {
   add({"GroupNormalization", {{"num_groups", int64_t{2}}}}, {image, scale, bias});
   add({"InstanceNormalization", {}}, {image, scale, bias});
   add({"LayerNormalization", {}}, {input_of({2, 7, 48}, 1), input_of({48}, 2), input_of({48}, 3)});
+  for (const char* name : {"RMSNormalization", "SimplifiedLayerNormalization"})
+    add({name, {}}, {input_of({2, 7, 48}, 1), input_of({48}, 2)});
   for (const char* name : {"Gelu", "com.microsoft.Gelu", "com.microsoft.QuickGelu"})
     add({name, {}}, {input_of({2, 5, 7, 9}, 1)});
   add({"millrace.Attention", {{"scale", 0.5f}}},

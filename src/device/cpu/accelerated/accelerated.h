@@ -51,6 +51,7 @@ Result<bool> lower_layer_norm(Builder& builder, const AcceleratedNode& node);
 Result<bool> lower_lstm(Builder& builder, const AcceleratedNode& node);
 Result<bool> lower_quantize(Builder& builder, const AcceleratedNode& node);
 Result<bool> lower_quick_gelu(Builder& builder, const AcceleratedNode& node);
+Result<bool> lower_rms_norm(Builder& builder, const AcceleratedNode& node);
 Result<bool> lower_rnn(Builder& builder, const AcceleratedNode& node);
 Result<bool> lower_rounded_lstm(Builder& builder, const AcceleratedNode& node);
 

@@ -1,6 +1,7 @@
 #include "device/cpu/plan/division.h"
 
 #include <algorithm>
+#include <string_view>
 #include <variant>
 
 #include "device/cpu/accelerated/recurrent/lstm_sequence.h"
@@ -29,13 +30,19 @@ double bytes_of(const graph::Graph& graph, std::span<const ValueId> ids) {
   return bytes;
 }
 
-// Returns the number of lanes that can take part in a node. The steps of fallback operators run on
-// one thread. So do recurrent networks, whose matrix products are too short to divide; their two
-// directions are independent, so two lanes can take part.
+// The fallback operators whose steps can be divided.
+constexpr std::string_view kDivided[] = {"RMSNormalization", "SimplifiedLayerNormalization",
+                                         "millrace.Attention"};
+
+// Returns the number of lanes that can take part in a node. The steps of most fallback operators
+// run on one thread. So do recurrent networks, whose matrix products are too short to divide; their
+// two directions are independent, so two lanes can take part.
 uint32_t most_chunks(const graph::Graph& graph, const graph::Node& node, uint32_t lanes) {
   if (accelerated::has_two_directions(graph, node)) return std::min(lanes, 2U);
   const auto* fallback = std::get_if<graph::Fallback>(&node.op);
-  return fallback == nullptr || fallback->name == "millrace.Attention" ? lanes : 1;
+  const bool has_parts =
+      fallback == nullptr || std::ranges::find(kDivided, fallback->name) != std::end(kDivided);
+  return has_parts ? lanes : 1;
 }
 
 }  // namespace
