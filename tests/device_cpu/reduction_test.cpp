@@ -107,8 +107,8 @@ TEST(Softmax, AlongEveryAxis) {
 }
 
 // Rows that end within a vector, and rows that are too long for several in a vector.
-TEST(Softmax, OfManyShortRows) {
-  for (const int64_t length : {1, 2, 3, 16, 17}) {
+TEST(Softmax, OfManyRows) {
+  for (const int64_t length : {1, 2, 3, 16, 17, 64, 197}) {
     Tensor x = Tensor::numbers({1, 301, length}, 1);
     for (float& number : x.data) number *= 64;  // which leaves it exact in BF16
     Tensor expected = x;
@@ -124,6 +124,21 @@ TEST(Softmax, OfManyShortRows) {
       builder.output(builder.node(graph::Softmax{2}, {builder.input(x.dims)}));
       expect_close(run_model(builder.build(), {x}), expected, tolerance_of(precision));
     }
+  }
+}
+
+// Each power of e down to the least denormal number, to the last bits, and 0 below.
+TEST(Softmax, KeepsSmallResults) {
+  Tensor x{{1, 120}, std::vector<float>(120)};
+  for (size_t i = 0; i < 120; ++i) x.data[i] = -static_cast<float>(i);
+  ModelBuilder builder;
+  builder.output(builder.node(graph::Softmax{1}, {builder.input(x.dims)}));
+  const std::vector<float> y = run_model(builder.build(), {x}).data;
+  const double sum = 1 / (1 - std::exp(-1.0));
+  constexpr double kLeast = std::numeric_limits<float>::denorm_min();
+  for (size_t i = 0; i < 120; ++i) {
+    const double expected = std::exp(-static_cast<double>(i)) / sum;
+    EXPECT_NEAR(y[i], expected, std::max(4e-7 * expected, 1.5 * kLeast)) << i;
   }
 }
 

@@ -1,10 +1,9 @@
 // Softmax and its logarithm.
 #include <array>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <memory>
-#include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -12,7 +11,9 @@
 #include "device/cpu/kernels/elements.h"
 #include "device/cpu/kernels/kernels.h"
 #include "device/cpu/kernels/primitives.h"
+#include "device/cpu/kernels/softmax/rows.h"
 #include "device/cpu/kernels/softmax/short_rows.h"
+#include "device/cpu/steps/parts.h"
 
 namespace millrace::device::cpu::kernels {
 namespace {
@@ -26,20 +27,42 @@ Desc axis_last(const Dims& dims, ElementType type, int64_t axis) {
   return ordered_desc(dims, type, order);
 }
 
-// Softmax of short rows of elements T.
+// The least number of short rows with which the loops for these are faster.
+constexpr size_t kManyRows = 64;
+
+bool are_many_short(size_t rows, size_t length) {
+  return length <= kLongestShortRow && rows >= kManyRows;
+}
+
+// Softmax of contiguous rows of elements T.
 template <class T>
-class ShortRowsStep final : public Step {
+class RowsStep final : public Step {
  public:
-  ShortRowsStep(size_t rows, size_t length, BufferId from, BufferId to)
-      : rows_(rows), length_(length), from_(from), to_(to) {}
+  RowsStep(size_t rows, size_t length, uint32_t parts, BufferId from, BufferId to)
+      : rows_(rows),
+        length_(length),
+        are_short_(are_many_short(rows, length)),
+        parts_(parts),
+        from_(from),
+        to_(to) {}
   std::vector<BufferId> buffers() const override { return {from_, to_}; }
   Status run(const RunState& state) const noexcept override {
-    softmax_of_short_rows(state.input<T>(from_), state.output<T>(to_), rows_, length_);
+    run_parts(state, parts_, [&](uint32_t number) {
+      const Share share = share_of(rows_, number, parts_);
+      const T* const from = state.input<T>(from_) + share.first * length_;
+      T* const to = state.output<T>(to_) + share.first * length_;
+      if (are_short_)
+        softmax_of_short_rows(from, to, share.count, length_);
+      else
+        softmax_of_rows(from, to, share.count, length_);
+    });
     return {};
   }
 
  private:
   const size_t rows_, length_;
+  const bool are_short_;
+  const uint32_t parts_;
   const BufferId from_, to_;
 };
 
@@ -112,30 +135,33 @@ class LinesStep final : public Step {
   const size_t axis_;
 };
 
-// The least number of rows with which the loops are faster.
-constexpr int64_t kManyRows = 64;
-
-bool has_many_short_rows(const Dims& dims, const graph::Softmax& op) {
-  const int64_t length = dims.back();
-  if (op.log) return false;
-  if (op.axis + 1 != static_cast<int64_t>(dims.size())) return false;
-  return length <= static_cast<int64_t>(kLongestShortRow) &&
-         std::accumulate(dims.begin(), dims.end() - 1, int64_t{1}, std::multiplies<>()) >=
-             kManyRows;
+// Returns the layout with contiguous lines that the loops run in: the present one, if it is such,
+// and else one that the value is copied to. Returns nothing where oneDNN, which may do without a
+// copy, is to run instead.
+std::optional<Desc> layout_of_rows(const Desc& now, size_t elements, const graph::Softmax& op) {
+  if (op.log) return std::nullopt;
+  const Dims dims = now.dims();
+  const auto axis = static_cast<size_t>(op.axis);
+  const std::optional<Dims> strides = strides_of(now);
+  if (is_dense(now) && strides && (*strides)[axis] == 1) return now;
+  if (axis + 1 != dims.size()) return std::nullopt;
+  const auto length = static_cast<size_t>(dims[axis]);
+  if (is_dense(now) && !are_many_short(elements / length, length)) return std::nullopt;
+  return axis_last(dims, now.data_type(), op.axis);
 }
 
-Status lower_short_rows(Builder& builder, const Node& node) {
+Status lower_rows(Builder& builder, const Node& node, const Desc& layout, int64_t axis) {
   const graph::ValueId x = node.input(0), y = node.outputs[0];
-  MILLRACE_ASSIGN_OR_RETURN(const Operand from, builder.plain(x));
+  MILLRACE_ASSIGN_OR_RETURN(const Operand from, builder.in_layout(x, layout));
   const Operand to = builder.new_result_over(y, from.desc, x, from);
-  const auto length = static_cast<size_t>(builder.dims(x).back());
+  const auto length = static_cast<size_t>(layout.dims()[static_cast<size_t>(axis)]);
   const size_t rows = builder.value(x).elements() / length;
-  std::unique_ptr<const Step> step;
-  if (builder.type() == ElementType::f32)
-    step = std::make_unique<ShortRowsStep<float>>(rows, length, from.buffer, to.buffer);
-  else
-    step = std::make_unique<ShortRowsStep<uint16_t>>(rows, length, from.buffer, to.buffer);
-  builder.add("Softmax", "millrace:vectors", std::move(step));
+  const auto make = [&](auto element) -> std::unique_ptr<const Step> {
+    return std::make_unique<RowsStep<decltype(element)>>(rows, length, builder.chunks(),
+                                                         from.buffer, to.buffer);
+  };
+  builder.add("Softmax", "millrace:vectors",
+              builder.type() == ElementType::bf16 ? make(uint16_t{}) : make(float{}));
   return {};
 }
 
@@ -144,8 +170,9 @@ Status lower_short_rows(Builder& builder, const Node& node) {
 Status lower(Builder& builder, const Node& node, const graph::Softmax& op) {
   const graph::ValueId x = node.input(0), y = node.outputs[0];
   const Dims dims = builder.dims(x);
-  if (has_many_short_rows(dims, op)) return lower_short_rows(builder, node);
   MILLRACE_ASSIGN_OR_RETURN(const Operand now, builder.current(x));
+  if (const auto layout = layout_of_rows(now.desc, builder.value(x).elements(), op))
+    return lower_rows(builder, node, *layout, op.axis);
   const auto algorithm = op.log ? dnnl::algorithm::softmax_log : dnnl::algorithm::softmax_accurate;
   std::vector<Desc> layouts = layouts_for(now.desc);
   layouts.insert(layouts.begin() + (is_dense(now.desc) ? 1 : 0),
