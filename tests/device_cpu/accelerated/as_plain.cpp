@@ -127,4 +127,8 @@ void expect_left_to_plain(const Case& test) {
   expect(test, false, {0, Tolerance().bf16});
 }
 
+std::vector<Tensor> results_of(const Case& test) {
+  return run(*load_case(test, PartitionKind::kNpu, Precision::kFp32), inputs_of(test));
+}
+
 }  // namespace millrace::device::cpu

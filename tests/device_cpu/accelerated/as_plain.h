@@ -50,5 +50,7 @@ struct Tolerance {
 void expect_as_plain(const Case& test, const Tolerance& tolerance = {});
 // The same for a variant that no fast lowering takes.
 void expect_left_to_plain(const Case& test);
+// Returns the results on an NPU partition in FP32, by a fast lowering if there is one.
+std::vector<Tensor> results_of(const Case& test);
 
 }  // namespace millrace::device::cpu

@@ -1,6 +1,11 @@
 // Attention.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
 #include "tests/device_cpu/accelerated/as_plain.h"
 
 namespace millrace::device::cpu {
@@ -31,15 +36,56 @@ TEST(FastAttention, BiasesBroadcastAlongAnyDimension) {
     expect_as_plain(attention({2, 3, 10, 12}, 14, 8, {bias}));
 }
 
-// The scores of a head are 2.6 MB, so that it is computed in several blocks, the last of which
-// overlaps the one before.
+// Few queries are multiplied by the keys as these lie, if these are whole vectors.
+TEST(FastAttention, TakesAnyNumberOfQueries) {
+  for (const int64_t queries : {1, 2, 3, 7, 8, 13, 64})
+    for (const int64_t size : {16, 20, 64}) {
+      expect_as_plain(attention({2, queries, size}, 130, size));
+      expect_as_plain(attention({2, queries, size}, 130, size, {{2, queries, 130}}));
+    }
+}
+
+// The largest score of a query stands in its last block of keys, and the correction of the results
+// before it underflows.
+TEST(FastAttention, CorrectsWhatItHasWhenALargerScoreFollows) {
+  Case test = attention({1, 9, 16}, 200, 16);
+  for (size_t i = 199 * 16; i < 200 * 16; ++i) test.operands[1].elements.data[i] *= 1000;
+  expect_as_plain(test);
+}
+
+// Masks may exclude the first keys, as those of padding do, or all but one.
+TEST(FastAttention, KeysMayBeExcludedByInfinity) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (const int64_t queries : {2, 9}) {
+    Case test = attention({1, queries, 16}, 200, 16, {{queries, 200}});
+    auto& bias = test.operands[3].elements.data;
+    for (size_t i = 0; i < bias.size(); ++i)
+      if (i % 200 < 150 || i / 200 == 1) bias[i] = -kInfinity;
+    bias[200 + 170] = 0;
+    expect_as_plain(test);
+  }
+}
+
+// As a softmax does.
+TEST(FastAttention, QueriesWithoutAKeyOrWithANanGetNan) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (const int64_t queries : {4, 9}) {
+    Case test = attention({1, queries, 16}, 200, 16, {{queries, 200}});
+    auto& bias = test.operands[3].elements.data;
+    std::fill_n(bias.begin(), 200, -kInfinity);
+    bias[200 + 3] = std::numeric_limits<float>::quiet_NaN();
+    bias[400 + 180] = kInfinity;
+    const std::vector<float> y = results_of(test)[0].data;
+    for (size_t i = 0; i < y.size(); ++i) ASSERT_EQ(std::isnan(y[i]), i < size_t{3} * 16) << i;
+  }
+}
+
 TEST(FastAttention, ManyQueriesAreComputedInBlocks) {
   expect_as_plain(attention({2, 650, 4}, 1000, 4, {{1, 1, 1000}}));
   expect_as_plain(attention({2, 650, 4}, 1000, 4, {{2, 650, 1}}));
 }
 
-// Two heads fit into a block and three do not.
-TEST(FastAttention, HeadsAreComputedTogetherWhereTheyFit) {
+TEST(FastAttention, LeadingDimensionsOfTheBiasBroadcast) {
   expect_as_plain(attention({3, 2, 300, 4}, 400, 4, {{3, 2, 1, 400}}));
 }
 
@@ -50,8 +96,8 @@ TEST(FastAttention, OperandsMayBeConstants) {
   expect_as_plain(test);
 }
 
-TEST(FastAttention, LeavesManyDimensionsToThePlainKernel) {
-  expect_left_to_plain(attention({1, 1, 1, 1, 2, 3, 4}, 4, 5));
+TEST(FastAttention, TakesManyDimensions) {
+  expect_as_plain(attention({1, 1, 1, 1, 2, 3, 4}, 4, 5));
 }
 
 }  // namespace

@@ -1,426 +1,223 @@
-// Attention: two products of oneDNN with a softmax between them, for as many queries at a time
-// as have scores that stay in the cache.
+// Attention, by loops that take a block of keys at a time (attention/loops.h).
 //
-// Operands are read as they lie, transposed or part of a larger tensor; the result is laid out for
-// the Transpose that joins the heads behind it.
+// Operands are read as they lie, as part of a larger tensor too; the result is laid out for the
+// Transpose that joins the heads behind it.
 #include <algorithm>
 #include <memory>
-#include <numeric>
+#include <optional>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "device/cpu/accelerated/accelerated.h"
+#include "device/cpu/accelerated/attention/loops.h"
 #include "device/cpu/builder/operands.h"
-#include "device/cpu/dnnl/product.h"
-#include "device/cpu/dnnl/traits.h"
-#include "device/cpu/kernels/primitives.h"
+#include "device/cpu/steps/parts.h"
+#include "graph/operators.h"
 
 namespace millrace::device::cpu::accelerated {
 namespace {
 
-using graph::kNoValue;
+using attention::BiasRows;
+using attention::Rows;
 using graph::ValueId;
-using kernels::Choice;
-using Product = dnnl::matmul::primitive_desc;
 
 constexpr size_t kQuery = 0, kKey = 1, kValue = 2, kBias = 3;
-// Size of the scores of a block: about that of the L2 cache. Fewer rows at a time read the keys
-// and values too often.
-constexpr int64_t kBlockBytes = int64_t{1} << 21;
-constexpr int64_t kFewestRows = 16;
 
 // A matrix of a tensor is numbered by its leading dimensions, in C order.
 struct Shape {
   Dims leading;
-  int64_t queries, keys, depth, size;
-
-  size_t rank() const { return leading.size() + 2; }
-  Dims with(int64_t rows, int64_t columns) const {
-    Dims dims = leading;
-    dims.push_back(rows);
-    dims.push_back(columns);
-    return dims;
-  }
+  size_t queries, keys, depth, size;
 };
 
-// The part of the scores that is computed at a time: `rows` queries of some matrices, those of the
-// last leading dimensions from `whole` on.
-struct BlockShape {
-  size_t whole;
-  int64_t matrices, rows;
-};
-
-// Takes as many matrices as leave each of them some rows: oneDNN's product of several is faster
-// than that of one, and can be divided. They are those of leading dimensions from `first` on.
-BlockShape block_of(const Shape& shape, size_t first) {
-  const int64_t row = shape.keys * static_cast<int64_t>(sizeof(float));
-  const int64_t fewest = std::min(kFewestRows, shape.queries);
-  BlockShape block{shape.leading.size(), 1, 0};
-  while (block.whole > first) {
-    const int64_t more = block.matrices * shape.leading[block.whole - 1];
-    if (more * fewest * row > kBlockBytes) break;
-    block.matrices = more;
-    --block.whole;
-  }
-  block.rows = std::clamp(kBlockBytes / (row * block.matrices), fewest, shape.queries);
-  // All blocks get the same number of rows, so that the last one recomputes few.
-  const int64_t blocks = (shape.queries + block.rows - 1) / block.rows;
-  block.rows = (shape.queries + blocks - 1) / blocks;
-  return block;
+Shape shape_of(const fallback::NodeView& view) {
+  const auto query = view.in(kQuery).dims, value = view.in(kValue).dims;
+  const auto from_end = [](std::span<const int64_t> dims, size_t back) {
+    return static_cast<size_t>(dims[dims.size() - back]);
+  };
+  return {Dims(query.begin(), query.end() - 2), from_end(query, 2), from_end(value, 2),
+          from_end(query, 1), from_end(value, 1)};
 }
 
-// How a tensor lies in memory, in elements.
-struct Place {
+// A tensor of matrices and how it lies in memory, in elements.
+struct Matrices {
+  BufferId buffer;
   size_t offset;
   Dims strides;
-};
 
-// Requirement: the descriptor has strides_of().
-Place place_of(const Desc& desc) {
-  return {static_cast<size_t>(start_of(desc)), strides_of(desc).value()};
-}
-
-// Offset of the matrix with that number, in elements.
-size_t offset_of(size_t matrix, const Dims& leading, const Place& place) {
-  size_t offset = place.offset;
-  for (size_t i = leading.size(); i-- > 0;) {
-    const auto dim = static_cast<size_t>(leading[i]);
-    offset += matrix % dim * static_cast<size_t>(place.strides[i]);
-    matrix /= dim;
-  }
-  return offset;
-}
-
-// The part of a tensor that a block reads or writes, with the same distances.
-Desc part_of(const Desc& desc, const Shape& shape, const BlockShape& block, int64_t rows,
-             int64_t columns) {
-  Dims dims = shape.with(rows, columns), strides = place_of(desc).strides;
-  std::fill_n(dims.begin(), block.whole, 1);
-  // oneDNN recognises a dense part only if the strides of leading dimensions of size 1, which mean
-  // nothing, are those of a dense tensor. Its fast products take no other.
-  int64_t whole = 1;
-  for (size_t i = 0; i < dims.size(); ++i)
-    if (dims[i] > 1) whole = std::max(whole, dims[i] * strides[i]);
-  for (size_t i = 0; i < dims.size() && dims[i] == 1; ++i) strides[i] = whole;
-  return {dims, desc.data_type(), strides};
-}
-
-// A primitive, and which of the step's arguments are its own.
-struct Stage {
-  dnnl::primitive primitive;
-  size_t first, count;
-};
-
-// An argument that moves from block to block, and its offsets.
-struct Moved {
-  size_t argument;
-  BufferId buffer;
-  std::vector<size_t> offsets;  // in bytes, by block
-};
-
-// The bias that is added to the scores, in FP32 and C order.
-struct Bias {
-  BufferId buffer, scores;
-  std::vector<size_t> offsets;  // in elements, by block and matrix
-  size_t row_step, step;        // from one row to the next, and one key to the next; 0 where shared
-  size_t matrices, rows, keys;  // of a block
-};
-
-void add_bias(const Bias& bias, const float* from, size_t block, float* scores) noexcept {
-  for (size_t matrix = 0; matrix < bias.matrices; ++matrix) {
-    const float* row = from + bias.offsets[block * bias.matrices + matrix];
-    for (size_t i = 0; i < bias.rows; ++i, row += bias.row_step, scores += bias.keys) {
-      if (bias.step == 0)
-        for (size_t key = 0; key < bias.keys; ++key) scores[key] += *row;
-      else
-        for (size_t key = 0; key < bias.keys; ++key) scores[key] += row[key];
+  size_t row_step() const { return static_cast<size_t>(strides[strides.size() - 2]); }
+  size_t element_step() const { return static_cast<size_t>(strides.back()); }
+  // The offset of the matrix with that number.
+  size_t offset_of(size_t matrix, const Dims& leading) const {
+    size_t at = offset;
+    for (size_t i = leading.size(); i-- > 0;) {
+      const auto dim = static_cast<size_t>(leading[i]);
+      at += matrix % dim * static_cast<size_t>(strides[i]);
+      matrix /= dim;
     }
+    return at;
   }
-}
+};
+
+struct Operands {
+  Matrices query, key, value;
+  std::optional<Matrices> bias;
+  Matrices to;
+  BufferId scratch;
+};
+
+// The queries of a matrix are divided into blocks of almost the same size.
+struct Division {
+  size_t matrices, blocks;  // blocks of each matrix
+  uint32_t parts;
+  size_t scratch;  // elements of each part
+};
 
 class AttentionStep final : public Step {
  public:
-  AttentionStep(std::vector<Stage> stages, std::vector<Argument> arguments,
-                std::vector<Moved> moved, std::optional<Bias> bias)
-      : stages_(std::move(stages)),
-        arguments_(std::move(arguments)),
-        moved_(std::move(moved)),
-        bias_(std::move(bias)) {}
+  AttentionStep(Shape shape, Operands operands, const Division& division, float scale)
+      : shape_(std::move(shape)),
+        operands_(std::move(operands)),
+        division_(division),
+        scale_(scale) {}
 
-  std::span<const Argument> arguments() const noexcept override { return arguments_; }
   std::vector<BufferId> buffers() const override {
-    std::vector<BufferId> ids;
-    for (const Argument& argument : arguments_) ids.push_back(argument.operand.buffer);
-    if (bias_) ids.push_back(bias_->buffer);
+    std::vector<BufferId> ids = {operands_.query.buffer, operands_.key.buffer,
+                                 operands_.value.buffer, operands_.to.buffer, operands_.scratch};
+    if (operands_.bias) ids.push_back(operands_.bias->buffer);
     return ids;
   }
 
   Status run(const RunState& state) const noexcept override {
-    for (size_t block = 0; block < moved_.front().offsets.size(); ++block) {
-      for (const Moved& moved : moved_)
-        dnnl_memory_set_data_handle(state.arguments[moved.argument].memory,
-                                    state.buffers[moved.buffer] + moved.offsets[block]);
-      for (size_t i = 0; i < stages_.size(); ++i) {
-        const Stage& stage = stages_[i];
-        MILLRACE_RETURN_IF_ERROR(execute(stage.primitive, state.stream,
-                                         state.arguments.subspan(stage.first, stage.count)));
-        if (i == 0 && bias_)
-          add_bias(*bias_, state.input<float>(bias_->buffer), block,
-                   state.output<float>(bias_->scores));
-      }
-    }
+    run_parts(state, division_.parts, [&](uint32_t number) {
+      float* const scratch = state.output<float>(operands_.scratch) + number * division_.scratch;
+      const Share share = share_of(division_.matrices * division_.blocks, number, division_.parts);
+      for (size_t i = share.first; i < share.first + share.count; ++i)
+        attention::attend(block_at(state, i / division_.blocks, i % division_.blocks, scratch));
+    });
     return {};
   }
 
  private:
-  const std::vector<Stage> stages_;
-  const std::vector<Argument> arguments_;
-  const std::vector<Moved> moved_;
-  const std::optional<Bias> bias_;
-};
-
-class Attention {
- public:
-  Attention(Builder& builder, const AcceleratedNode& node)
-      : builder_(builder), node_(node), y_(node.node.outputs[0]), shape_(shape_of(node.view)) {}
-
-  Result<bool> lower() {
-    MILLRACE_ASSIGN_OR_RETURN(Operand query, as_it_lies(kQuery));
-    MILLRACE_ASSIGN_OR_RETURN(Operand key, as_it_lies(kKey));
-    MILLRACE_ASSIGN_OR_RETURN(Operand value, as_it_lies(kValue));
-    std::optional<Operand> bias;
-    if (node_.view.has(kBias)) {
-      MILLRACE_ASSIGN_OR_RETURN(bias, plain_operand(builder_, node_.input(kBias)));
-    }
-    if (!find_block(query, key, value)) {
-      MILLRACE_ASSIGN_OR_RETURN(query, plain_operand(builder_, node_.input(kQuery)));
-      MILLRACE_ASSIGN_OR_RETURN(key, plain_operand(builder_, node_.input(kKey)));
-      MILLRACE_ASSIGN_OR_RETURN(value, plain_operand(builder_, node_.input(kValue)));
-      if (!find_block(query, key, value)) return false;
-    }
-    add_weights(query, key);
-    const Operand y = result_as(builder_, y_, result_form(value));
-    add_result(value, y);
-    std::optional<Bias> added;
-    if (bias) added = bias_of(*bias);
-    builder_.add("Attention", implementation_,
-                 std::make_unique<AttentionStep>(std::move(stages_), std::move(arguments_),
-                                                 std::move(moved_), std::move(added)));
-    finish_result(builder_, y_, y);
-    return true;
+  Rows rows_of(const RunState& state, const Matrices& operand, size_t matrix, size_t first) const {
+    const size_t step = operand.row_step();
+    const float* const from = state.input<float>(operand.buffer);
+    return {from + operand.offset_of(matrix, shape_.leading) + first * step, step};
   }
 
- private:
-  static Shape shape_of(const fallback::NodeView& view) {
-    const auto query = view.in(kQuery).dims, value = view.in(kValue).dims;
-    const size_t rank = query.size();
-    return {Dims(query.begin(), query.end() - 2), query[rank - 2], value[rank - 2], query[rank - 1],
-            value[rank - 1]};
+  BiasRows bias_of(const RunState& state, size_t matrix, size_t first) const {
+    if (!operands_.bias) return {nullptr, 0, 0};
+    const Rows rows = rows_of(state, *operands_.bias, matrix, first);
+    return {rows.at, rows.step, operands_.bias->element_step()};
   }
 
-  // The operand in FP32 and any order of its dimensions.
-  Result<Operand> as_it_lies(size_t index) {
-    const ValueId id = node_.input(index);
-    if (builder_.is_constant(id) || builder_.type() != ElementType::f32)
-      return plain_operand(builder_, id);
-    MILLRACE_ASSIGN_OR_RETURN(const Operand now, builder_.current(id));
-    return strides_of(now.desc) ? Result<Operand>(now) : plain_operand(builder_, id);
+  attention::Block block_at(const RunState& state, size_t matrix, size_t number,
+                            float* scratch) const {
+    const Share queries = share_of(shape_.queries, static_cast<uint32_t>(number),
+                                   static_cast<uint32_t>(division_.blocks));
+    const Matrices& to = operands_.to;
+    return {.query = rows_of(state, operands_.query, matrix, queries.first),
+            .key = rows_of(state, operands_.key, matrix, 0),
+            .value = rows_of(state, operands_.value, matrix, 0),
+            .bias = bias_of(state, matrix, queries.first),
+            .scale = scale_,
+            .queries = queries.count,
+            .keys = shape_.keys,
+            .depth = shape_.depth,
+            .size = shape_.size,
+            .to = state.output<float>(to.buffer) + to.offset_of(matrix, shape_.leading) +
+                  queries.first * to.row_step(),
+            .to_step = to.row_step(),
+            .scratch = scratch};
   }
 
-  // It is in the order of a Transpose that reads it, so that this moves nothing, unless oneDNN's
-  // fast product, which does not take rows of any length apart, makes the plain form alone.
-  Desc result_form(const Operand& value) const {
-    const Desc plain = plain_result(), wanted = joined_form();
-    const Product made = result_product(value, wanted);
-    if (!exists(made)) return plain;
-    if (may_be_divided(made.impl_info_str())) return wanted;
-    return may_be_divided(result_product(value, plain).impl_info_str()) ? plain : wanted;
-  }
-
-  Desc plain_result() const { return plain_desc(builder_.dims(y_), ElementType::f32); }
-
-  // Returns the layout that the Transpose which follows reads, if it keeps the rows whole; else a
-  // plain one.
-  Desc joined_form() const {
-    const Dims dims = builder_.dims(y_);
-    for (const uint32_t reader : builder_.readers(y_)) {
-      const graph::Node& node = builder_.model().graph.nodes[reader];
-      const auto* op = std::get_if<graph::Transpose>(&node.op);
-      if (op == nullptr || op->permutation.back() + 1 != static_cast<int64_t>(dims.size()))
-        continue;
-      const std::vector<uint32_t> order(op->permutation.begin(), op->permutation.end());
-      return ordered_desc(dims, ElementType::f32, order);
-    }
-    return plain_result();
-  }
-
-  Desc scores_form() const {
-    Dims dims = shape_.with(block_.rows, shape_.keys);
-    std::fill_n(dims.begin(), block_.whole, 1);
-    return plain_desc(dims, ElementType::f32);
-  }
-
-  template <class PrimitiveDesc>
-  void add_stage(const PrimitiveDesc& desc, dnnl::primitive primitive,
-                 std::vector<Argument> arguments) {
-    if (const Desc scratch = desc.scratchpad_desc(); scratch.get_size() > 0)
-      arguments.push_back({DNNL_ARG_SCRATCHPAD, builder_.new_temporary(scratch)});
-    stages_.push_back({std::move(primitive), arguments_.size(), arguments.size()});
-    arguments_.insert(arguments_.end(), arguments.begin(), arguments.end());
-  }
-
-  // The name of a primitive that cannot be divided stands for the step.
-  void note(const char* implementation) {
-    if (implementation_.empty() || !may_be_divided(implementation))
-      implementation_ = implementation;
-  }
-
-  // An operand whose matrices have so many rows and columns; `is_query` where the rows are those of
-  // the block.
-  void move(size_t argument, const Operand& operand, bool is_query) {
-    const Place place = place_of(operand.desc);
-    Moved moved{argument, operand.buffer, {}};
-    for_each_block([&](size_t matrix, int64_t row) {
-      size_t offset = offset_of(matrix, shape_.leading, place);
-      if (is_query) offset += static_cast<size_t>(row * place.strides[shape_.leading.size()]);
-      moved.offsets.push_back(offset * sizeof(float));
-    });
-    moved_.push_back(std::move(moved));
-  }
-
-  // visit(first matrix, first row). The last block of a matrix may compute rows again, since the
-  // primitives are made for one number of rows.
-  template <class Visit>
-  void for_each_block(Visit visit) const {
-    const int64_t matrices = std::accumulate(shape_.leading.begin(), shape_.leading.end(),
-                                             int64_t{1}, std::multiplies<>());
-    for (int64_t matrix = 0; matrix < matrices; matrix += block_.matrices)
-      for (int64_t row = 0; row < shape_.queries; row += block_.rows)
-        visit(static_cast<size_t>(matrix), std::min(row, shape_.queries - block_.rows));
-  }
-
-  Desc queries_of(const Operand& query) const {
-    return part_of(query.desc, shape_, block_, block_.rows, shape_.depth);
-  }
-
-  // The keys of a block, one per column.
-  Desc keys_of(const Operand& key) const {
-    Dims swapped(shape_.rank());
-    std::iota(swapped.begin(), swapped.end(), 0);
-    std::swap(swapped[shape_.rank() - 1], swapped[shape_.rank() - 2]);
-    return permuted(part_of(key.desc, shape_, block_, shape_.keys, shape_.depth), swapped);
-  }
-
-  static bool exists(const Product& product) { return product.get(true) != nullptr; }
-
-  // Takes the largest block that has both products. oneDNN 3.7 takes several matrices only if they
-  // lie at equal distances.
-  bool find_block(const Operand& query, const Operand& key, const Operand& value) {
-    // The block is the same for all `first` up to where it begins.
-    for (size_t first = 0; first <= shape_.leading.size(); first = block_.whole + 1) {
-      block_ = block_of(shape_, first);
-      if (exists(score_product(query, key)) && exists(result_product(value, plain_result())))
-        return true;
-    }
-    return false;
-  }
-
-  // scale query key^T; empty if oneDNN has no such product.
-  Product score_product(const Operand& query, const Operand& key) const {
-    dnnl::primitive_attr attributes = kernels::make_attributes();
-    if (const float scale = node_.view.real("scale", 1); scale != 1) {
-      dnnl::post_ops post_ops;
-      append_eltwise(post_ops, {dnnl::algorithm::eltwise_linear, scale, 0});
-      attributes.set_post_ops(post_ops);
-    }
-    return find_product(builder_.engine(), attributes,
-                        {queries_of(query), keys_of(key), {}, scores_form()});
-  }
-
-  // softmax(scale query key^T), with the bias between the two.
-  void add_weights(const Operand& query, const Operand& key) {
-    scores_ = builder_.new_temporary(scores_form());
-    const Product product = score_product(query, key);
-    add_stage(product, dnnl::matmul(product),
-              {{DNNL_ARG_SRC, {query.buffer, queries_of(query)}},
-               {DNNL_ARG_WEIGHTS, {key.buffer, keys_of(key)}},
-               {DNNL_ARG_DST, scores_}});
-    note(product.impl_info_str());
-    move(0, query, true);
-    move(1, key, false);
-    const auto softmax = make_primitive<SoftmaxPrimitive>(
-        builder_.engine(), kernels::make_attributes(), dnnl::prop_kind::forward_inference,
-        dnnl::algorithm::softmax_accurate, scores_.desc, scores_.desc,
-        static_cast<int>(shape_.rank()) - 1);
-    add_stage(softmax, SoftmaxPrimitive(softmax),
-              {{DNNL_ARG_SRC, scores_}, {DNNL_ARG_DST, scores_}});
-    note(softmax.impl_info_str());
-  }
-
-  // Empty if oneDNN has no such product.
-  Product result_product(const Operand& value, const Desc& y) const {
-    return find_product(builder_.engine(), kernels::make_attributes(),
-                        {scores_form(),
-                         part_of(value.desc, shape_, block_, shape_.keys, shape_.size),
-                         {},
-                         part_of(y, shape_, block_, block_.rows, shape_.size)});
-  }
-
-  void add_result(const Operand& value, const Operand& y) {
-    const Product product = result_product(value, y.desc);
-    const size_t first = arguments_.size();
-    add_stage(product, dnnl::matmul(product),
-              {{DNNL_ARG_SRC, scores_},
-               {DNNL_ARG_WEIGHTS, {value.buffer, product.weights_desc()}},
-               {DNNL_ARG_DST, {y.buffer, product.dst_desc()}}});
-    note(product.impl_info_str());
-    move(first + 1, value, false);
-    move(first + 2, y, true);
-  }
-
-  Bias bias_of(const Operand& operand) const {
-    const auto given = node_.view.in(kBias).dims;
-    Dims dims(shape_.rank(), 1);
-    std::copy(given.begin(), given.end(), dims.end() - static_cast<ptrdiff_t>(given.size()));
-    Place place{0, Dims(shape_.rank())};
-    int64_t stride = 1;
-    for (size_t i = shape_.rank(); i-- > 0; stride *= dims[i])
-      place.strides[i] = dims[i] == 1 ? 0 : stride;
-    const size_t rows = shape_.leading.size();
-    Bias bias{operand.buffer,
-              scores_.buffer,
-              {},
-              static_cast<size_t>(place.strides[rows]),
-              static_cast<size_t>(place.strides[rows + 1]),
-              static_cast<size_t>(block_.matrices),
-              static_cast<size_t>(block_.rows),
-              static_cast<size_t>(shape_.keys)};
-    for_each_block([&](size_t first, int64_t row) {
-      for (size_t matrix = first; matrix < first + bias.matrices; ++matrix)
-        bias.offsets.push_back(offset_of(matrix, shape_.leading, place) +
-                               static_cast<size_t>(row) * bias.row_step);
-    });
-    return bias;
-  }
-
-  Builder& builder_;
-  const AcceleratedNode& node_;
-  const ValueId y_;
   const Shape shape_;
-  BlockShape block_{};
-  Operand scores_;
-  std::vector<Stage> stages_;
-  std::vector<Argument> arguments_;
-  std::vector<Moved> moved_;
-  std::string implementation_;
+  const Operands operands_;
+  const Division division_;
+  const float scale_;
 };
+
+// Requirement: the operand has strides_of().
+Matrices matrices_of(const Operand& operand) {
+  return {operand.buffer, static_cast<size_t>(start_of(operand.desc)), *strides_of(operand.desc)};
+}
+
+// The value in FP32, in any order of its dimensions that keeps rows contiguous.
+Result<Matrices> matrices_of(Builder& builder, ValueId id) {
+  if (!builder.is_constant(id) && builder.type() == ElementType::f32) {
+    MILLRACE_ASSIGN_OR_RETURN(const Operand now, builder.current(id));
+    if (const auto strides = strides_of(now.desc); strides && strides->back() == 1)
+      return matrices_of(now);
+  }
+  MILLRACE_ASSIGN_OR_RETURN(const Operand plain, plain_operand(builder, id));
+  return matrices_of(plain);
+}
+
+// A bias in C order that is broadcast to scores of that rank: strides are 0 along the dimensions
+// that it has not, or once.
+Matrices broadcast_bias(const Operand& operand, std::span<const int64_t> given, size_t rank) {
+  Dims dims(rank, 1);
+  std::copy(given.begin(), given.end(), dims.end() - static_cast<ptrdiff_t>(given.size()));
+  Matrices bias{operand.buffer, 0, Dims(rank)};
+  int64_t stride = 1;
+  for (size_t i = rank; i-- > 0; stride *= dims[i]) bias.strides[i] = dims[i] == 1 ? 0 : stride;
+  return bias;
+}
+
+// Returns the layout of the result that the Transpose which follows reads, so that this moves
+// nothing, if it keeps the rows whole; else a plain one.
+Desc result_form(const Builder& builder, ValueId result) {
+  const Dims dims = builder.dims(result);
+  for (const uint32_t reader : builder.readers(result)) {
+    const graph::Node& node = builder.model().graph.nodes[reader];
+    const auto* op = std::get_if<graph::Transpose>(&node.op);
+    if (op == nullptr || op->permutation.back() + 1 != static_cast<int64_t>(dims.size())) continue;
+    const std::vector<uint32_t> order(op->permutation.begin(), op->permutation.end());
+    return ordered_desc(dims, ElementType::f32, order);
+  }
+  return plain_desc(dims, ElementType::f32);
+}
+
+size_t blocks_of(size_t queries, size_t size) {
+  return (queries + size - 1) / size;
+}
+
+Division division_of(const Shape& shape, uint32_t chunks) {
+  Division division{1, blocks_of(shape.queries, attention::kMostQueries), 1,
+                    attention::scratch_elements(shape.queries, shape.depth, shape.size)};
+  for (const int64_t dim : shape.leading) division.matrices *= static_cast<size_t>(dim);
+  division.parts = parts_with_scratch(chunks, division.scratch * sizeof(float));
+  // Matrices that are fewer than the parts are divided further, but not into blocks of so few
+  // queries that each copies the keys for little.
+  constexpr size_t kFewestQueries = 32;
+  const size_t wanted = blocks_of(division.parts, division.matrices);
+  division.blocks = std::max(division.blocks, std::min(wanted, shape.queries / kFewestQueries));
+  return division;
+}
 
 }  // namespace
 
 Result<bool> lower_attention(Builder& builder, const AcceleratedNode& node) {
-  constexpr size_t kMostDimensions = 6;  // that oneDNN's fast products take
-  if (node.view.in(kQuery).rank() > kMostDimensions) return false;
-  return Attention(builder, node).lower();
+  Shape shape = shape_of(node.view);
+  Operands operands;
+  MILLRACE_ASSIGN_OR_RETURN(operands.query, matrices_of(builder, node.input(kQuery)));
+  MILLRACE_ASSIGN_OR_RETURN(operands.key, matrices_of(builder, node.input(kKey)));
+  MILLRACE_ASSIGN_OR_RETURN(operands.value, matrices_of(builder, node.input(kValue)));
+  if (node.view.has(kBias)) {
+    MILLRACE_ASSIGN_OR_RETURN(const Operand bias, plain_operand(builder, node.input(kBias)));
+    operands.bias = broadcast_bias(bias, node.view.in(kBias).dims, shape.leading.size() + 2);
+  }
+  const Division division = division_of(shape, builder.chunks());
+  const auto scratch = static_cast<int64_t>(division.parts * division.scratch);
+  operands.scratch = builder.new_temporary(plain_desc({scratch}, ElementType::f32)).buffer;
+  const ValueId id = node.node.outputs[0];
+  const Operand y = result_as(builder, id, result_form(builder, id));
+  operands.to = matrices_of(y);
+  builder.add("Attention", "millrace:vectors",
+              std::make_unique<AttentionStep>(std::move(shape), std::move(operands), division,
+                                              node.view.real("scale", 1)));
+  finish_result(builder, id, y);
+  return true;
 }
 
 }  // namespace millrace::device::cpu::accelerated

@@ -1,0 +1,52 @@
+// Attention of a block of queries, softmax(scale Q K^T + bias) V, without a matrix of all scores,
+// as in FlashAttention (Dao et al., 2022): the keys are taken a block at a time, and the results so
+// far are corrected when a later key has a larger score. The instruction set is chosen when it is
+// called.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+namespace millrace::device::cpu::accelerated::attention {
+
+// The queries of a block, and the keys that are taken at a time.
+inline constexpr size_t kMostQueries = 256, kMostKeys = 256;
+
+// Rows of contiguous elements, `step` elements apart.
+struct Rows {
+  const float* at;
+  size_t step;
+};
+
+// The numbers that are added to the scores of a query. `step`, from one key to the next, is 1, or 0
+// where all keys have the same number.
+struct BiasRows {
+  const float* at;  // null if there are none
+  size_t row_step, step;
+};
+
+struct Block {
+  Rows query, key, value;
+  BiasRows bias;
+  float scale;
+  size_t queries, keys;  // queries <= kMostQueries
+  size_t depth, size;    // the elements of a key, and those of a value
+  float* to;             // rows of `size` elements,
+  size_t to_step;        // so far apart
+  float* scratch;        // aligned to a cache line, of scratch_elements()
+};
+
+// The elements of scratch memory for a block.
+constexpr size_t scratch_elements(size_t queries, size_t depth, size_t size) {
+  constexpr size_t kMultiple = 16;
+  const auto padded = [](size_t elements) {
+    return (elements + kMultiple - 1) / kMultiple * kMultiple;
+  };
+  queries = std::min(queries, kMostQueries);
+  return depth * kMostKeys + padded(size) * (kMostKeys + queries) + padded(queries * depth);
+}
+
+// A query whose scores have a NaN, inf or only -inf gets NaN, as by a softmax.
+void attend(const Block& block) noexcept;
+
+}  // namespace millrace::device::cpu::accelerated::attention
