@@ -34,6 +34,7 @@
 #include "graph/network/network.h"
 #include "graph/precision_name.h"
 #include "io/file.h"
+#include "lowering/operators/operator_table.h"
 #include "lowering/placement/placement.h"
 #include "lowering/shape_profile.h"
 #include "lowering/stage.h"
@@ -193,6 +194,15 @@ void note_assumed_frames(const std::vector<compiler::AssumedFrame>& frames) {
   }
 }
 
+// Prints a note about a model of a later opset than those whose operators are known. If an operator
+// has changed since without a new name or attribute, results are wrong.
+void note_later_opset(int opset) {
+  print_escaped(
+      "note: the model uses opset {} of domain ai.onnx; its operators are taken for those of opset "
+      "{}, the last that is known\n",
+      opset, lowering::kMaxOpset);
+}
+
 // A compiled model. After calibration, `report` and `outputs` describe its accuracy; `hw_views` is
 // present if the loss by requantised HW views was measured.
 struct Compiled {
@@ -257,7 +267,7 @@ Result<Compiled> compile_and_dump(const CompileArguments& arguments, const Compi
     MILLRACE_ASSIGN_OR_RETURN(dump, PassDump::into(arguments.dump_passes));
   }
   OnnxExport onnx;
-  CompileObserver observer{{}, note_assumed_frames};
+  CompileObserver observer{{}, note_assumed_frames, note_later_opset};
   if (dumps || exports) {
     observer.on_stage = [&](std::string_view stage, const graph::Graph& graph) {
       if (dumps) dump->write(stage, graph);

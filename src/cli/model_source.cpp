@@ -115,6 +115,7 @@ Result<graph::CompiledModel> compile_onnx(const std::string& path, const Compile
     if (observer.on_stage) observer.on_stage(stage, graph);
   };
   options.on_assumed_frames = observer.on_assumed_frames;
+  options.on_later_opset = observer.on_later_opset;
   return compiler::compile(path, options);
 }
 

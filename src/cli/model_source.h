@@ -39,6 +39,7 @@ struct CompileFlags {
 struct CompileObserver {
   decltype(compiler::CompileOptions::on_stage) on_stage;
   decltype(compiler::CompileOptions::on_assumed_frames) on_assumed_frames;
+  decltype(compiler::CompileOptions::on_later_opset) on_later_opset = {};
 };
 
 // Returns the lowering options that the flags select. Operators that are not quantised compute in

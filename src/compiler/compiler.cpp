@@ -14,6 +14,7 @@
 #include "graph/archive/codec.h"
 #include "lowering/finish.h"
 #include "lowering/loops/carried_sequences.h"
+#include "lowering/operators/operator_table.h"
 #include "lowering/stage.h"
 
 namespace millrace::compiler {
@@ -56,6 +57,10 @@ Result<graph::CompiledModel> compile_network(network::Network network,
   const auto assumed = assumed_frames(options.input_shapes, network.inputs);
   MILLRACE_RETURN_IF_ERROR(settle_inputs(options.input_shapes, network));
   if (options.on_assumed_frames && !assumed.empty()) options.on_assumed_frames(assumed);
+  const auto opset = network.opsets.find("");
+  if (options.on_later_opset && opset != network.opsets.end() &&
+      opset->second > lowering::kMaxOpset)
+    options.on_later_opset(opset->second);
   if (!std::ranges::all_of(network.inputs, is_static)) {
     drop_unneeded(network);
     MILLRACE_RETURN_IF_ERROR(lowering::check_operators(network));

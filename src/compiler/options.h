@@ -45,6 +45,9 @@ struct CompileOptions {
   graph::Capabilities capabilities = device::cpu::capabilities();
   // Called once, if leading dimensions were assumed to count frames; may be empty.
   std::function<void(const std::vector<AssumedFrame>& frames)> on_assumed_frames = {};
+  // Called once, if the model's opset of the standard is later than the operators that are known
+  // (lowering::kMaxOpset), and they are assumed not to have changed; may be empty.
+  std::function<void(int opset)> on_later_opset = {};
   // Called after the import ("import") and after each pass, for dumps and progress; may be empty.
   std::function<void(std::string_view stage, const graph::Graph& graph)> on_stage = {};
 };

@@ -47,6 +47,18 @@ TEST_F(Compile, OptimisesAndDescribesTheBoundary) {
   EXPECT_EQ(model->inputs[0].cpu.shape, (std::vector<uint32_t>{1, 2, 4, 4}));
 }
 
+TEST_F(Compile, SaysOnceThatAModelIsOfALaterOpset) {
+  for (const int opset : {25, 26, 27}) {
+    Model onnx(opset);
+    onnx.input("x", {1, 2}).output("y").node("Relu", {"x"}, {"y"});
+    std::vector<int> noted;
+    const auto model = compile(write("later.onnx", onnx.bytes()),
+                               {.on_later_opset = [&](int stated) { noted.push_back(stated); }});
+    ASSERT_TRUE(model.ok()) << model.status().to_string();
+    EXPECT_EQ(noted, opset > 26 ? std::vector<int>{opset} : std::vector<int>()) << opset;
+  }
+}
+
 TEST_F(Compile, PlacesOperatorsOnTheCpuAfterOptimisation) {
   Model onnx;
   onnx.input("x", {1, 2, 4, 4}).output("y").floats("w", {3, 2, 1, 1}, {1, 2, 3, 4, 5, 6});

@@ -43,8 +43,9 @@ Result<graph::CompiledModel> compile_fp32(const std::string& path, CompileFlags 
   flags.batch = 1;
   flags.attention_in_parts = true;
   flags.hw_layouts.clear();
-  MILLRACE_ASSIGN_OR_RETURN(graph::CompiledModel model,
-                            compile_onnx(path, flags, {{}, observer.on_assumed_frames}));
+  MILLRACE_ASSIGN_OR_RETURN(
+      graph::CompiledModel model,
+      compile_onnx(path, flags, {{}, observer.on_assumed_frames, observer.on_later_opset}));
   if (model.network != nullptr)
     return unsupported(fmt::format(
         "{} has open shapes, but calibration needs static ones: fix them with --input-shape",

@@ -26,10 +26,11 @@ int format_version(int opset) {
   struct Release {
     int opset, version;
   };
-  static constexpr Release kReleases[] = {{14, 7}, {18, 8}, {20, 9}};  // last opset, ir_version
+  static constexpr Release kReleases[] = {{14, 7},  {18, 8},  {20, 9},
+                                          {22, 10}, {23, 11}, {24, 12}};  // last opset, ir_version
   for (const Release& release : kReleases)
     if (opset <= release.opset) return release.version;
-  return 10;
+  return 13;
 }
 
 // Returns the opset version to state for a domain other than that of the standard.

@@ -37,7 +37,7 @@ void write_attention(ProtoModel& model, const graph::Node& node, const graph::Fa
   model.store(node.outputs[0]);
 }
 
-// Writes x / sqrt(mean(x^2) + epsilon) * scale: opsets up to 22 have no RMSNormalization.
+// Writes x / sqrt(mean(x^2) + epsilon) * scale: opsets before 23 have no RMSNormalization.
 void write_rms_normalization(ProtoModel& model, const graph::Node& node,
                              const graph::Fallback& op) {
   const auto rank = static_cast<int64_t>(model.value(node.input(0)).shape.size());

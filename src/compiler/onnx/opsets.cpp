@@ -1,7 +1,5 @@
 #include "compiler/onnx/opsets.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "lowering/operators/operator_table.h"
@@ -9,7 +7,6 @@
 namespace millrace::compiler {
 namespace {
 
-using lowering::kMaxOpset;
 using lowering::kMinOpset;
 
 constexpr int64_t kFirstWithOpsets = 3;  // first ir_version whose files state opsets
@@ -36,20 +33,15 @@ Result<std::map<std::string, int>> read_opsets(const ::onnx::ModelProto& model) 
   }
   const auto stated = opsets.find("");
   const int opset = stated != opsets.end() ? stated->second : 0;
-  if (opset >= kMinOpset && opset <= kMaxOpset) return opsets;
+  if (opset >= kMinOpset) return opsets;
   // Files of the first two versions of the format do not state opsets.
   if (model.opset_import().empty() && model.has_ir_version() &&
       model.ir_version() < kFirstWithOpsets) {
     opsets[""] = kMinOpset;
     return opsets;
   }
-  if (opset == 0) {
-    if (!uses_default_domain(model.graph())) return opsets;
-    return invalid_argument("the model does not state the opset of domain ai.onnx");
-  }
-  return unsupported(
-      fmt::format("the model uses opset {} of domain ai.onnx; {} to {} are supported", opset,
-                  kMinOpset, kMaxOpset));
+  if (!uses_default_domain(model.graph())) return opsets;
+  return invalid_argument("the model does not state the opset of domain ai.onnx");
 }
 
 }  // namespace millrace::compiler

@@ -13,7 +13,7 @@ using graph::ReduceKind;
 using graph::UnaryKind;
 
 constexpr int kFirst = kMinOpset;
-constexpr int kNow = kMaxOpset;
+constexpr int kNow = kNoLastOpset;
 
 constexpr OperatorEntry kOperators[] = {
     {"", "Abs", kFirst, kNow, {1, 1}, import_unary<UnaryKind::kAbs>},

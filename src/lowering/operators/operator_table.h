@@ -2,6 +2,7 @@
 // row may still be fallback operators (src/fallback). Constant data: thread-safe.
 #pragma once
 
+#include <limits>
 #include <span>
 #include <string_view>
 
@@ -10,9 +11,12 @@
 
 namespace millrace::lowering {
 
-// The opsets of the default domain that are supported.
+// The opsets of the default domain whose operators are known. Models of later ones are read as if
+// no operator had changed since.
 inline constexpr int kMinOpset = 1;
-inline constexpr int kMaxOpset = 22;
+inline constexpr int kMaxOpset = 26;
+// The last opset of operators that kMaxOpset has: these have not been removed.
+inline constexpr int kNoLastOpset = std::numeric_limits<int>::max();
 
 using fallback::kAnyNumber;
 
@@ -20,7 +24,7 @@ struct OperatorEntry {
   std::string_view domain;  // "" is the default domain
   std::string_view type;
   int since;  // the first opset of the domain that the handler supports
-  int last;   // the last one
+  int last;   // the last one, or kNoLastOpset
   fallback::Count operands;
   Handler handler;
 };
