@@ -47,6 +47,7 @@ std::span<const OperatorSpec> simplified_norm_operators() noexcept;
 std::span<const OperatorSpec> softmax_operators() noexcept;
 std::span<const OperatorSpec> spectrum_operators() noexcept;
 std::span<const OperatorSpec> svm_operators() noexcept;
+std::span<const OperatorSpec> tensor_scatter_operators() noexcept;
 std::span<const OperatorSpec> tree_operators() noexcept;
 
 }  // namespace millrace::fallback

@@ -74,6 +74,7 @@ std::span<const std::span<const OperatorSpec>> operator_families() noexcept {
       softmax_operators(),
       spectrum_operators(),
       svm_operators(),
+      tensor_scatter_operators(),
       tree_operators(),
   };
   return kFamilies;

@@ -291,6 +291,7 @@ const std::vector<OperatorCase>& operator_cases() {
       {"Squeeze", squeeze},
       {"Sub", binary},
       {"Sum", binary},
+      {"Swish", unary, {}, TensorProto::FLOAT, 24, 24},
       {"Tanh", unary},
       {"Tile", tile},
       {"Transpose", transpose},

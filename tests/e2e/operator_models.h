@@ -57,6 +57,7 @@ struct OperatorCase {
   Parameter parameter = {};                 // the one whose types the test goes through
   int reference_type = TensorProto::FLOAT;  // a type for which the result is known to be right
   int last_opset = 21;
+  int first_opset = 1;
 };
 
 const std::vector<OperatorCase>& operator_cases();

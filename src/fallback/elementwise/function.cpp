@@ -1,5 +1,5 @@
 // Elementwise functions of one operand: trigonometric and hyperbolic functions, activations (Celu,
-// Gelu, Relu, Shrink, Softsign, ThresholdedRelu, QuickGelu), and Abs, BitwiseNot, Neg, Sign.
+// Gelu, Relu, Shrink, Softsign, Swish, ThresholdedRelu, QuickGelu), and Abs, BitwiseNot, Neg, Sign.
 // real_function.cpp has those that the Unary of the graph computes for all types but FLOAT64.
 #include <algorithm>
 #include <cmath>
@@ -76,9 +76,17 @@ Status gelu(const Call& call) {
   return call.text("approximate", "none") == "tanh" ? gelu_by_tanh(call) : gelu_by_erf(call);
 }
 
-Status quick_gelu(const Call& call) {
-  const float alpha = call.real("alpha", 1.702f);
+// Computes x * sigmoid(alpha * x).
+Status gate_by_sigmoid(const Call& call, float alpha) {
   return apply_to_reals(call, [alpha](auto x) { return x / (1 + std::exp(-alpha * x)); });
+}
+
+Status swish(const Call& call) {
+  return gate_by_sigmoid(call, call.real("alpha", 1));
+}
+
+Status quick_gelu(const Call& call) {
+  return gate_by_sigmoid(call, call.real("alpha", 1.702f));
 }
 
 Status shrink(const Call& call) {
@@ -159,6 +167,7 @@ std::span<const OperatorSpec> function_operators() noexcept {
       {"Sin", 7, {}, {}, kReals, same_as_first, run_sin},
       {"Sinh", 9, {}, {}, kReals, same_as_first, run_sinh},
       {"Softsign", 1, {}, {}, kReals, same_as_first, softsign},
+      {"Swish", 24, {}, {}, kReals, same_as_first, swish, kAlpha},
       {"Tan", 7, {}, {}, kReals, same_as_first, run_tan},
       {"ThresholdedRelu", 10, {}, {}, kReals, same_as_first, thresholded_relu, kAlpha},
       {"com.microsoft.Gelu", 1, {}, {}, kReals, same_as_first, gelu_by_erf},

@@ -1,6 +1,6 @@
-// Operators that search or accumulate along an axis: ArgMax, ArgMin, TopK, Hardmax, CumSum. NaN
-// orders as in numpy: ArgMax, ArgMin and Hardmax return the first NaN, and TopK treats NaN as the
-// largest value.
+// Operators that search or accumulate along an axis: ArgMax, ArgMin, TopK, Hardmax, CumSum,
+// CumProd. NaN orders as in numpy: ArgMax, ArgMin and Hardmax return the first NaN, and TopK treats
+// NaN as the largest value.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -142,7 +142,7 @@ Status top_k(const Call& call) {
   });
 }
 
-Status shape_of_cumulative_sum(Inference& node) {
+Status shape_of_cumulative(Inference& node) {
   const TensorView& axis = node.in(1);
   if (!kIndexTypes.contains(axis.type) || axis.elements() != 1)
     return invalid_argument("the axis must be one INT32 or INT64");
@@ -151,18 +151,21 @@ Status shape_of_cumulative_sum(Inference& node) {
   return same_as_first(node);
 }
 
-template <class T>
-void sum_line(const T* from, T* to, const AxisSplit& split, bool exclusive, bool reverse) {
-  T sum{};
+// Accumulates the elements of a line with Function, whose neutral element is `neutral`.
+template <class Function, class T>
+void accumulate_line(const T* from, T* to, const AxisSplit& split, T neutral, bool exclusive,
+                     bool reverse) {
+  T sum = neutral;
   for (size_t i = 0; i < split.size; ++i) {
     const size_t at = (reverse ? split.size - 1 - i : i) * split.inner;
-    const T next = reference::Add{}(sum, from[at]);
+    const T next = Function{}(sum, from[at]);
     to[at] = exclusive ? sum : next;
     sum = next;
   }
 }
 
-Status cumulative_sum(const Call& call) {
+template <class Function, int kNeutral>
+Status accumulate(const Call& call) {
   MILLRACE_ASSIGN_OR_RETURN(const size_t axis,
                             graph::normalise_axis(index_at(call.in(1), 0), call.in(0).rank()));
   const AxisSplit split(call.in(0).dims, axis);
@@ -171,8 +174,9 @@ Status cumulative_sum(const Call& call) {
     using T = decltype(zero);
     for (size_t line = 0; line < split.lines(); ++line) {
       const size_t start = split.start(line);
-      sum_line(call.in(0).as<T>().data() + start, call.out(0).as<T>().data() + start, split,
-               exclusive, reverse);
+      accumulate_line<Function>(call.in(0).as<T>().data() + start,
+                                call.out(0).as<T>().data() + start, split, static_cast<T>(kNeutral),
+                                exclusive, reverse);
     }
     return {};
   });
@@ -206,8 +210,8 @@ constexpr AttributeSpec kTopK[] = {{"axis", AttributeKind::kInteger},
                                    {"k", AttributeKind::kInteger},
                                    {"largest", AttributeKind::kInteger},
                                    {"sorted", AttributeKind::kInteger}};
-constexpr AttributeSpec kCumulativeSum[] = {{"exclusive", AttributeKind::kInteger},
-                                            {"reverse", AttributeKind::kInteger}};
+constexpr AttributeSpec kCumulative[] = {{"exclusive", AttributeKind::kInteger},
+                                         {"reverse", AttributeKind::kInteger}};
 constexpr AttributeSpec kAxis[] = {{"axis", AttributeKind::kInteger}};
 
 }  // namespace
@@ -216,7 +220,22 @@ std::span<const OperatorSpec> search_operators() noexcept {
   static constexpr OperatorSpec kOperators[] = {
       {"ArgMax", 1, {}, {}, kNumbers, shape_of_arg, arg<Larger>, kArg},
       {"ArgMin", 1, {}, {}, kNumbers, shape_of_arg, arg<NanFirst<std::less<>>>, kArg},
-      {"CumSum", 11, {2, 2}, {}, kNumbers, shape_of_cumulative_sum, cumulative_sum, kCumulativeSum},
+      {"CumProd",
+       26,
+       {2, 2},
+       {},
+       kNumbers,
+       shape_of_cumulative,
+       accumulate<reference::Mul, 1>,
+       kCumulative},
+      {"CumSum",
+       11,
+       {2, 2},
+       {},
+       kNumbers,
+       shape_of_cumulative,
+       accumulate<reference::Add, 0>,
+       kCumulative},
       {"Hardmax", 13, {}, {}, kReals, shape_of_hardmax, hardmax, kAxis},
       {"TopK", 1, {1, 2}, {1, 2}, kNumbers, shape_of_top_k, top_k, kTopK},
   };

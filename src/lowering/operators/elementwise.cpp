@@ -129,6 +129,16 @@ Result<ValueId> import_gelu(NodeImport& node) {
   return node.unary(UnaryKind::kGelu, node.operand(0));
 }
 
+// x * sigmoid(alpha * x).
+Result<ValueId> import_swish(NodeImport& node) {
+  const float alpha = node.float_attribute("alpha", 1);
+  const ValueId x = node.operand(0);
+  if (alpha == 1) return node.unary(UnaryKind::kSwish, x);
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId scaled, node.unary(UnaryKind::kLinear, x, alpha));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId gate, node.unary(UnaryKind::kSigmoid, scaled));
+  return node.binary(BinaryKind::kMul, x, gate);
+}
+
 Result<ValueId> import_pow(NodeImport& node) {
   ValueId exponent = node.operand(1);
   if (tensor::is_integer(node.value(0).type) && !tensor::is_integer(node.value(1).type)) {

@@ -52,6 +52,7 @@ Result<ValueId> import_hard_sigmoid(NodeImport& node);
 Result<ValueId> import_hard_swish(NodeImport& node);
 Result<ValueId> import_mish(NodeImport& node);
 Result<ValueId> import_gelu(NodeImport& node);
+Result<ValueId> import_swish(NodeImport& node);
 Result<ValueId> import_pow(NodeImport& node);
 Result<ValueId> import_cast(NodeImport& node);
 

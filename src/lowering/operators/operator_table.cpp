@@ -96,6 +96,7 @@ constexpr OperatorEntry kOperators[] = {
     {"", "Squeeze", kFirst, kNow, {1, 2}, import_squeeze},
     {"", "Sub", kFirst, kNow, {2, 2}, import_binary<BinaryKind::kSub>},
     {"", "Sum", kFirst, kNow, {1, kAnyNumber}, import_chain<BinaryKind::kAdd>},
+    {"", "Swish", 24, kNow, {1, 1}, import_swish},
     {"", "Tanh", kFirst, kNow, {1, 1}, import_unary<UnaryKind::kTanh>},
     {"", "Tile", 6, kNow, {2, 2}, import_tile},
     {"", "Transpose", kFirst, kNow, {1, 1}, import_transpose},

@@ -39,6 +39,7 @@ TEST(ElementwiseImport, OneOperandAndItsAttributes) {
       {11, "Round", {}, {UnaryKind::kRound}},
       {14, "HardSwish", {}, {UnaryKind::kHardSwish}},
       {20, "Gelu", {}, {UnaryKind::kGelu}},
+      {24, "Swish", {}, {UnaryKind::kSwish}},
       {7, "LeakyRelu", {}, {UnaryKind::kLeakyRelu, 0.01f}},
       {16, "LeakyRelu", {{"alpha", 0.25}}, {UnaryKind::kLeakyRelu, 0.25f}},
       {7, "Elu", {{"alpha", 2.0}}, {UnaryKind::kElu, 2}},
@@ -56,6 +57,15 @@ TEST(ElementwiseImport, OneOperandAndItsAttributes) {
     EXPECT_EQ(operators_of(graph), std::vector<graph::Operator>{graph::Unary{test.expected}})
         << test.type << " of opset " << test.opset;
   }
+}
+
+TEST(ElementwiseImport, SwishScalesTheGate) {
+  Model model(24);
+  model.input("x", {1, 3}).output("y").node("Swish", {"x"}, {"y"}, {{"alpha", 2.0}});
+  EXPECT_EQ(operators_of(import_valid(model)),
+            (std::vector<graph::Operator>{graph::Unary{{UnaryKind::kLinear, 2}},
+                                          graph::Unary{{UnaryKind::kSigmoid}},
+                                          graph::Binary{BinaryKind::kMul}}));
 }
 
 TEST(ElementwiseImport, TwoOperandsBroadcast) {

@@ -36,6 +36,15 @@ TEST(FallbackFunction, GeluHasTwoForms) {
             StatusCode::kInvalidArgument);
 }
 
+TEST(FallbackFunction, SwishIsGatedByItsSigmoid) {
+  const auto x = vector_of<double>({-2, 0, 1});
+  EXPECT_THAT(compute("Swish", {x}).as<double>(),
+              ElementsAre(::testing::DoubleNear(-0.238405844, 1e-8), 0,
+                          ::testing::DoubleNear(0.731058579, 1e-8)));
+  EXPECT_THAT(compute("Swish", {x}, {{"alpha", 2.0f}}).as<double>()[2],
+              ::testing::DoubleNear(0.880797078, 1e-8));
+}
+
 TEST(FallbackFunction, AttributesHaveTheStandardsDefaults) {
   const auto x = vector_of<float>({-2, 0.25f, 2});
   EXPECT_THAT(compute("Celu", {x}).as<float>(), ElementsAre(FloatEq(-0.86466472f), 0.25f, 2));

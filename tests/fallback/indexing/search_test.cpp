@@ -71,6 +71,20 @@ TEST(FallbackCumulativeSum, GoesBothWays) {
               ElementsAre(5, 3, 0, 11, 6, 0));
 }
 
+TEST(FallbackCumulativeProduct, GoesBothWays) {
+  const auto x = array<int64_t>({2, 3}, {1, 2, 3, 4, 5, 6});
+  const auto axis = array<int32_t>({}, {-1});
+  EXPECT_THAT(compute("CumProd", {x, axis}).as<int64_t>(), ElementsAre(1, 2, 6, 4, 20, 120));
+  EXPECT_THAT(compute("CumProd", {x, axis}, {{"exclusive", int64_t{1}}}).as<int64_t>(),
+              ElementsAre(1, 1, 2, 1, 4, 20));
+  EXPECT_THAT(compute("CumProd", {x, axis}, {{"exclusive", int64_t{1}}, {"reverse", int64_t{1}}})
+                  .as<int64_t>(),
+              ElementsAre(6, 3, 1, 30, 6, 1));
+  EXPECT_THAT(compute("CumProd", {array<float>({2, 2}, {.5f, 2, 4, kNaN}), array<int64_t>({}, {0})})
+                  .as<float>(),
+              ElementsAre(.5f, 2, 2, ::testing::IsNan()));
+}
+
 TEST(FallbackCumulativeSum, ChecksTheAxisWhenItIsKnown) {
   const auto x = vector_of<int64_t>({1, 2});
   EXPECT_THAT(refusal("CumSum", {x, array<int64_t>({}, {1})}).message(),
