@@ -15,6 +15,11 @@ void binary(ModelMaker& m) {
   m.node({m.operand("x", m.shape()), m.operand("other", other)});
 }
 
+void attention(ModelMaker& m) {
+  m.node({m.operand("query", {1, 4, 3, 4}), m.operand("key", {1, 2, 5, 4}),
+          m.operand("value", {1, 2, 5, 6}), m.constant("mask", {3, 5})},
+         {{"is_causal", 1}, {"scale", 0.01}});
+}
 void batch_normalization(ModelMaker& m) {
   m.node({m.operand("x", kImage), m.constant("scale", {4}), m.constant("bias", {4}),
           m.constant("mean", {4}), m.constant("variance", {4})});
@@ -99,6 +104,10 @@ void resize_nearest(ModelMaker& m) {
 }
 void resize_linear(ModelMaker& m) {
   resize(m, "linear");
+}
+void rotary_embedding(ModelMaker& m) {
+  m.node(
+      {m.operand("x", {1, 2, 3, 4}), m.constant("cos", {1, 3, 2}), m.constant("sin", {1, 3, 2})});
 }
 void slice(ModelMaker& m) {
   m.node({m.operand("x", kImage), m.ints("starts", {1, 5}), m.ints("ends", {3, -7}),
@@ -212,6 +221,7 @@ const std::vector<OperatorCase>& operator_cases() {
       {"Add", binary},
       {"And", binary, {}, TensorProto::BOOL},
       {"AveragePool", pool},
+      {"Attention", attention, {}, TensorProto::FLOAT, 24, 24},
       {"BatchNormalization", batch_normalization},
       {"Cast", cast},
       {"Ceil", unary},
@@ -277,6 +287,7 @@ const std::vector<OperatorCase>& operator_cases() {
       {"Reshape", reshape},
       {"Resize", resize_nearest},
       {"Resize", resize_linear},
+      {"RotaryEmbedding", rotary_embedding, {}, TensorProto::FLOAT, 24, 24},
       {"Round", unary},
       {"Selu", unary},
       {"Shape", unary},

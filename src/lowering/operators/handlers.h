@@ -56,6 +56,9 @@ Result<ValueId> import_swish(NodeImport& node);
 Result<ValueId> import_pow(NodeImport& node);
 Result<ValueId> import_cast(NodeImport& node);
 
+// attention.cpp
+Result<ValueId> import_standard_attention(NodeImport& node);
+
 // reduction.cpp
 template <graph::ReduceKind kKind>
 Result<ValueId> import_reduce(NodeImport& node);
@@ -159,6 +162,7 @@ Result<ValueId> import_group_norm(NodeImport& node);
 
 // microsoft/rotary_embedding.cpp
 Result<ValueId> import_rotary_embedding(NodeImport& node);
+Result<ValueId> import_standard_rotary_embedding(NodeImport& node);
 
 // microsoft/grouped_attention.cpp
 Result<ValueId> import_group_query_attention(NodeImport& node);

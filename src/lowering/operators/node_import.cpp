@@ -99,6 +99,13 @@ bool NodeImport::has_attribute(const char* name) const {
   return attribute_of(node_, name) != nullptr;
 }
 
+Status NodeImport::check_attributes(std::initializer_list<std::string_view> known) const {
+  for (const network::Attribute& attribute : node_.attributes)
+    if (std::ranges::find(known, attribute.name) == known.end())
+      return unsupported(fmt::format("its attribute '{}' is not supported", attribute.name));
+  return {};
+}
+
 int64_t NodeImport::int_attribute(const char* name, int64_t default_value) {
   const auto* value = find<int64_t>(name);
   return value != nullptr ? *value : default_value;

@@ -18,6 +18,7 @@ constexpr int kNow = kNoLastOpset;
 constexpr OperatorEntry kOperators[] = {
     {"", "Abs", kFirst, kNow, {1, 1}, import_unary<UnaryKind::kAbs>},
     {"", "Add", kFirst, kNow, {2, 2}, import_binary<BinaryKind::kAdd>},
+    {"", "Attention", 23, kNow, {3, 7}, import_standard_attention},
     {"", "AveragePool", kFirst, kNow, {1, 1}, import_average_pool},
     {"", "BatchNormalization", kFirst, kNow, {5, 5}, import_batch_normalization},
     {"", "Cast", 6, kNow, {1, 1}, import_cast},
@@ -76,6 +77,7 @@ constexpr OperatorEntry kOperators[] = {
     {"", "Reshape", 5, kNow, {2, 2}, import_reshape},
     {"", "Resize", 10, kNow, {1, 4}, import_resize},
     {"", "Round", 11, kNow, {1, 1}, import_unary<UnaryKind::kRound>},
+    {"", "RotaryEmbedding", 23, kNow, {3, 4}, import_standard_rotary_embedding},
     {"", "Selu", kFirst, kNow, {1, 1}, import_selu},
     {"", "SequenceAt", 11, kNow, {2, 2}, import_sequence_at},
     {"", "SequenceConstruct", 11, kNow, {1, kAnyNumber}, import_sequence_construct},

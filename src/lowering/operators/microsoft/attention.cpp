@@ -32,11 +32,6 @@ Result<ValueId> penalty_of(NodeImport& node, ValueId kept, Dims shape) {
   return node.unary(UnaryKind::kLinear, kept, -filter, filter);
 }
 
-Result<ValueId> compare(NodeImport& node, const char* comparison, ValueId a, ValueId b) {
-  MILLRACE_ASSIGN_OR_RETURN(const auto result, node.emit_fallback({comparison, {}}, {a, b}, 1));
-  return node.emit(graph::Cast{DataType::kFloat32}, {result[0]});
-}
-
 // Returns the constant 0, 1, ..., count - 1, as INT32.
 Result<ValueId> integers(NodeImport& node, int64_t count) {
   MILLRACE_ASSIGN_OR_RETURN(MutableConstant constant,
@@ -53,7 +48,7 @@ Result<ValueId> penalty_of_mask(NodeImport& node, ValueId mask, const Lengths& l
   MILLRACE_ASSIGN_OR_RETURN(const ValueId none, integers(node, 1));
   if (shape == Dims{lengths.batch, lengths.keys} ||
       shape == Dims{lengths.batch, lengths.queries, lengths.keys}) {
-    MILLRACE_ASSIGN_OR_RETURN(const ValueId kept, compare(node, "Greater", mask, none));
+    MILLRACE_ASSIGN_OR_RETURN(const ValueId kept, compared(node, "Greater", mask, none));
     const int64_t rows = shape.size() == 3 ? lengths.queries : 1;
     return penalty_of(node, kept, {lengths.batch, 1, rows, lengths.keys});
   }
@@ -64,7 +59,7 @@ Result<ValueId> penalty_of_mask(NodeImport& node, ValueId mask, const Lengths& l
                                    graph::to_string(shape), lengths.queries, lengths.keys));
   MILLRACE_ASSIGN_OR_RETURN(mask, part_of(node, mask, 2, lengths.past, lengths.queries));
   MILLRACE_ASSIGN_OR_RETURN(mask, part_of(node, mask, 3, 0, lengths.keys));
-  MILLRACE_ASSIGN_OR_RETURN(const ValueId kept, compare(node, "Greater", mask, none));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId kept, compared(node, "Greater", mask, none));
   return penalty_of(node, kept, shape_of(node, kept));
 }
 
@@ -78,12 +73,12 @@ Result<ValueId> penalty_of_ends(NodeImport& node, ValueId ends, const Lengths& l
   MILLRACE_ASSIGN_OR_RETURN(const ValueId positions, integers(node, lengths.keys));
   MILLRACE_ASSIGN_OR_RETURN(ValueId column, part_of(node, ends, 0, 0, batch));
   MILLRACE_ASSIGN_OR_RETURN(column, node.reshape(column, {batch, 1}));
-  MILLRACE_ASSIGN_OR_RETURN(ValueId kept, compare(node, "Less", positions, column));
+  MILLRACE_ASSIGN_OR_RETURN(ValueId kept, compared(node, "Less", positions, column));
   if (count == 2 * batch) {
     MILLRACE_ASSIGN_OR_RETURN(column, part_of(node, ends, 0, batch, batch));
     MILLRACE_ASSIGN_OR_RETURN(column, node.reshape(column, {batch, 1}));
     MILLRACE_ASSIGN_OR_RETURN(const ValueId begun,
-                              compare(node, "GreaterOrEqual", positions, column));
+                              compared(node, "GreaterOrEqual", positions, column));
     MILLRACE_ASSIGN_OR_RETURN(kept, node.binary(BinaryKind::kMul, kept, begun));
   }
   return penalty_of(node, kept, {batch, 1, 1, lengths.keys});

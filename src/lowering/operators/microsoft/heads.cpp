@@ -9,7 +9,21 @@
 namespace millrace::lowering {
 
 using graph::Dims;
+using graph::UnaryKind;
 using tensor::DataType;
+
+namespace {
+
+// Reshapes [batch, heads, rows, columns] to `groups` heads, which have the rows of several heads.
+Result<ValueId> stack_groups(NodeImport& node, ValueId x, int64_t groups) {
+  const Dims shape = shape_of(node, x);
+  if (groups < 1 || shape[1] % groups != 0)
+    return invalid_argument(
+        fmt::format("{} query heads cannot share {} key heads", shape[1], groups));
+  return node.reshape(x, {shape[0], groups, shape[1] / groups * shape[2], shape[3]});
+}
+
+}  // namespace
 
 const Dims& shape_of(NodeImport& node, ValueId value) {
   return node.builder().value(value).shape;
@@ -37,6 +51,35 @@ Result<ValueId> join_heads(NodeImport& node, ValueId x) {
   MILLRACE_ASSIGN_OR_RETURN(x, node.emit(graph::Transpose{{0, 2, 1, 3}}, {x}));
   const Dims shape = shape_of(node, x);
   return node.reshape(x, {shape[0], shape[1], shape[2] * shape[3]});
+}
+
+Result<ValueId> grouped_scores(NodeImport& node, ValueId query, ValueId key, float scale) {
+  const Dims queries = shape_of(node, query), keys = shape_of(node, key);
+  MILLRACE_ASSIGN_OR_RETURN(query, stack_groups(node, query, keys[1]));
+  graph::MatMul product;
+  product.transpose_b = true;
+  product.alpha = scale;
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId scores, node.emit(product, {query, key}));
+  return node.reshape(scores, {queries[0], queries[1], queries[2], keys[2]});
+}
+
+Result<ValueId> grouped_sums(NodeImport& node, ValueId weights, ValueId value) {
+  const Dims scores = shape_of(node, weights), values = shape_of(node, value);
+  MILLRACE_ASSIGN_OR_RETURN(weights, stack_groups(node, weights, values[1]));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId sums, node.emit(graph::MatMul{}, {weights, value}));
+  return node.reshape(sums, {scores[0], scores[1], scores[2], values[3]});
+}
+
+Result<ValueId> soft_capped(NodeImport& node, ValueId scores, float cap) {
+  if (!(cap > 0)) return scores;
+  MILLRACE_ASSIGN_OR_RETURN(scores, node.unary(UnaryKind::kLinear, scores, 1 / cap));
+  MILLRACE_ASSIGN_OR_RETURN(scores, node.unary(UnaryKind::kTanh, scores));
+  return node.unary(UnaryKind::kLinear, scores, cap);
+}
+
+Result<ValueId> compared(NodeImport& node, const char* comparison, ValueId a, ValueId b) {
+  MILLRACE_ASSIGN_OR_RETURN(const auto result, node.emit_fallback({comparison, {}}, {a, b}, 1));
+  return node.emit(graph::Cast{DataType::kFloat32}, {result[0]});
 }
 
 Result<ValueId> penalty_of_keys_out_of_sight(NodeImport& node, int64_t queries, int64_t past,

@@ -1,5 +1,5 @@
-// Building blocks of the attention operators of com.microsoft. Queries, keys and values are
-// [batch, heads, length, head size] in the attention itself.
+// Building blocks of the attention operators of com.microsoft and of the standard. Queries, keys
+// and values are [batch, heads, length, head size] in the attention itself.
 #pragma once
 
 #include "lowering/operators/node_import.h"
@@ -19,6 +19,19 @@ Result<ValueId> join_heads(NodeImport& node, ValueId x);
 
 // Appends `x` to the keys or values of earlier calls, [batch, heads, past, size].
 Result<ValueId> append_to_past(NodeImport& node, ValueId past, ValueId x);
+
+// Returns scale * query key^T, [batch, heads, queries, keys]. Each key head serves the same number
+// of consecutive query heads, which become rows of one matrix, so that keys are not repeated.
+// kInvalidArgument if the shapes do not fit.
+Result<ValueId> grouped_scores(NodeImport& node, ValueId query, ValueId key, float scale);
+// Returns weights * value, [batch, heads, queries, size], for the weights of grouped_scores().
+Result<ValueId> grouped_sums(NodeImport& node, ValueId weights, ValueId value);
+
+// Returns cap * tanh(scores / cap); the scores themselves if `cap` is not positive.
+Result<ValueId> soft_capped(NodeImport& node, ValueId scores, float cap);
+
+// Returns the result of a comparison, "Less" for instance, as FLOAT32: 1 where it is true.
+Result<ValueId> compared(NodeImport& node, const char* comparison, ValueId a, ValueId b);
 
 // Returns the additive causal mask, [queries, keys], for queries that follow `past` keys: no query
 // attends to a later key, nor, if `window` is not negative, to a key that is `window` or more

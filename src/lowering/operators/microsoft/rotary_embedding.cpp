@@ -1,10 +1,10 @@
-// A pair (a, b) becomes (a cos - b sin, b cos + a sin), computed by Slice, Mul, Add and Concat. The
-// cosines and sines are rows of tables, which Gather selects by position.
+// Handlers of RotaryEmbedding of com.microsoft and of the standard. A pair (a, b) becomes
+// (a cos - b sin, b cos + a sin), computed by Slice, Mul, Add and Concat. The cosines and sines are
+// rows of tables, which Gather selects by position.
 #include "lowering/operators/microsoft/rotary_embedding.h"
 
 #include <fmt/format.h>
 
-#include <array>
 #include <numeric>
 
 #include "lowering/operators/bounded_constant.h"
@@ -17,7 +17,7 @@ namespace {
 using graph::BinaryKind;
 using graph::Dims;
 
-constexpr size_t kX = 0, kPositions = 1, kCos = 2, kSin = 3;
+constexpr size_t kX = 0;
 
 struct Pairs {
   ValueId first = kNoValue, second = kNoValue;
@@ -70,31 +70,65 @@ Result<ValueId> sum_of_products(NodeImport& node, ValueId a, ValueId b, BinaryKi
 
 // Returns the rows of a table for the positions: [batch, length, half]; or [1, length, half] if
 // there is only one position, which is that of the first token of every sequence.
-Result<ValueId> rows_of(NodeImport& node, size_t table, int64_t batch, int64_t length) {
-  const Dims& positions = node.shape(kPositions);
-  if (positions == Dims{batch, length})
-    return node.emit(graph::Gather{0}, {node.operand(table), node.operand(kPositions)});
-  if (positions != Dims{1}) return invalid_argument("its positions must be [batch, length] or [1]");
+Result<ValueId> rows_of(NodeImport& node, size_t table, size_t positions, int64_t length) {
+  const Dims& shape = node.shape(positions);
+  if (shape == Dims{node.shape(kX)[0], length})
+    return node.emit(graph::Gather{0}, {node.operand(table), node.operand(positions)});
+  if (shape != Dims{1}) return invalid_argument("its positions must be [batch, length] or [1]");
   MILLRACE_ASSIGN_OR_RETURN(
       MutableConstant range,
       bounded_constant(node, tensor::DataType::kInt64, {1, length}, "a list of positions"));
   const auto elements = range.as<int64_t>();
   std::iota(elements.begin(), elements.end(), 0);
   MILLRACE_ASSIGN_OR_RETURN(const ValueId offsets, node.add_computed(std::move(range.value)));
-  MILLRACE_ASSIGN_OR_RETURN(
-      const auto rows, node.emit_fallback({"Add", {}}, {offsets, node.operand(kPositions)}, 1));
+  MILLRACE_ASSIGN_OR_RETURN(const auto rows,
+                            node.emit_fallback({"Add", {}}, {offsets, node.operand(positions)}, 1));
   return node.emit(graph::Gather{0}, {node.operand(table), rows[0]});
 }
 
-// Returns the number of heads of x, [batch, length, heads * size].
-Result<int64_t> count_heads(NodeImport& node) {
+// Returns the number of heads of x, [batch, length, heads * size]. Without the attribute num_heads
+// all elements of a head are rotated, of which the table at `cos` has one for two.
+Result<int64_t> count_heads(NodeImport& node, size_t cos) {
   const int64_t whole = node.shape(kX)[2], heads = node.int_attribute("num_heads", 0);
-  const int64_t size = 2 * node.shape(kCos)[1];
+  const int64_t size = 2 * node.shape(cos).back();
   if (heads > 0 && whole % heads == 0) return heads;
   if (heads == 0 && whole > 0 && size > 0 && whole % size == 0) return whole / size;
   return invalid_argument(
       fmt::format("{} elements cannot be divided into {} heads, nor into heads of size {}", whole,
                   heads, size));
+}
+
+// The length of the sequences of x.
+int64_t length_of(NodeImport& node) {
+  const Dims& shape = node.shape(kX);
+  return shape[shape.size() == 4 ? 2 : 1];
+}
+
+Status check_ranks(NodeImport& node, size_t cos, size_t cos_rank) {
+  const size_t rank = node.shape(kX).size();
+  if ((rank == 3 || rank == 4) && node.shape(cos).size() == cos_rank) return {};
+  return invalid_argument(
+      fmt::format("its input must have rank 3 or 4, and its cosines rank {}", cos_rank));
+}
+
+// Rotates x, which is [batch, length, heads * size] or [batch, heads, length, size]. The cosines
+// and sines are [batch or 1, length, half].
+Result<ValueId> rotate_heads(NodeImport& node, size_t cos_operand, ValueId cos, ValueId sin) {
+  const Dims shape = node.shape(kX);
+  const bool heads_first = shape.size() == 4;
+  ValueId x = node.operand(kX);
+  if (!heads_first) {
+    MILLRACE_ASSIGN_OR_RETURN(const int64_t heads, count_heads(node, cos_operand));
+    MILLRACE_ASSIGN_OR_RETURN(x, node.reshape(x, {shape[0], shape[1], heads, shape[2] / heads}));
+  }
+  for (ValueId* const rows : {&cos, &sin}) {
+    Dims dims = shape_of(node, *rows);
+    dims.insert(dims.begin() + (heads_first ? 1 : 2), 1);
+    MILLRACE_ASSIGN_OR_RETURN(*rows, node.reshape(*rows, std::move(dims)));
+  }
+  MILLRACE_ASSIGN_OR_RETURN(x,
+                            rotated(node, x, cos, sin, node.int_attribute("interleaved", 0) != 0));
+  return node.reshape(x, shape);
 }
 
 }  // namespace
@@ -118,31 +152,35 @@ Result<ValueId> rotated(NodeImport& node, ValueId x, ValueId cos, ValueId sin, b
   return node.emit(graph::Concat{static_cast<int64_t>(axis)}, {all, rest});
 }
 
-// Inputs: x, [batch, length, heads * size] or [batch, heads, length, size]; positions; tables of
-// cosines and sines, by position.
+// Inputs: x; positions; tables of cosines and sines, by position.
 Result<ValueId> import_rotary_embedding(NodeImport& node) {
-  const Dims shape = node.shape(kX);
+  constexpr size_t kPositions = 1, kCos = 2, kSin = 3;
   if (node.int_attribute("is_packed_batching", 0) != 0)
     return unsupported("is_packed_batching is set");
-  if ((shape.size() != 3 && shape.size() != 4) || node.shape(kCos).size() != 2)
-    return invalid_argument("its input must have rank 3 or 4, and its cosines rank 2");
-  const bool heads_first = shape.size() == 4;
-  ValueId x = node.operand(kX);
-  if (!heads_first) {
-    MILLRACE_ASSIGN_OR_RETURN(const int64_t heads, count_heads(node));
-    MILLRACE_ASSIGN_OR_RETURN(x, node.reshape(x, {shape[0], shape[1], heads, shape[2] / heads}));
+  MILLRACE_RETURN_IF_ERROR(check_ranks(node, kCos, 2));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId cos, rows_of(node, kCos, kPositions, length_of(node)));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId sin, rows_of(node, kSin, kPositions, length_of(node)));
+  return rotate_heads(node, kCos, cos, sin);
+}
+
+// Inputs: x; cosines; sines; positions. Without positions, the cosines and sines are those of the
+// tokens, [batch, length, half].
+Result<ValueId> import_standard_rotary_embedding(NodeImport& node) {
+  constexpr size_t kCos = 1, kSin = 2, kPositions = 3;
+  MILLRACE_RETURN_IF_ERROR(
+      node.check_attributes({"interleaved", "num_heads", "rotary_embedding_dim"}));
+  MILLRACE_RETURN_IF_ERROR(check_ranks(node, kCos, node.has(kPositions) ? 2 : 3));
+  const int64_t dim = node.int_attribute("rotary_embedding_dim", 0);
+  if (dim != 0 && dim != 2 * node.shape(kCos).back())
+    return invalid_argument(fmt::format("rotary_embedding_dim is {}, but its cosines {} are for {}",
+                                        dim, graph::to_string(node.shape(kCos)),
+                                        2 * node.shape(kCos).back()));
+  ValueId cos = node.operand(kCos), sin = node.operand(kSin);
+  if (node.has(kPositions)) {
+    MILLRACE_ASSIGN_OR_RETURN(cos, rows_of(node, kCos, kPositions, length_of(node)));
+    MILLRACE_ASSIGN_OR_RETURN(sin, rows_of(node, kSin, kPositions, length_of(node)));
   }
-  std::array<ValueId, 2> tables;
-  for (const size_t table : {kCos, kSin}) {
-    MILLRACE_ASSIGN_OR_RETURN(ValueId rows,
-                              rows_of(node, table, shape[0], shape[heads_first ? 2 : 1]));
-    Dims dims = shape_of(node, rows);
-    dims.insert(dims.begin() + (heads_first ? 1 : 2), 1);
-    MILLRACE_ASSIGN_OR_RETURN(tables[table - kCos], node.reshape(rows, std::move(dims)));
-  }
-  MILLRACE_ASSIGN_OR_RETURN(
-      x, rotated(node, x, tables[0], tables[1], node.int_attribute("interleaved", 0) != 0));
-  return node.reshape(x, shape);
+  return rotate_heads(node, kCos, cos, sin);
 }
 
 }  // namespace millrace::lowering
