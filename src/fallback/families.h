@@ -10,6 +10,7 @@ namespace millrace::fallback {
 std::span<const OperatorSpec> arithmetic_operators() noexcept;
 std::span<const OperatorSpec> arrangement_operators() noexcept;
 std::span<const OperatorSpec> attention_operators() noexcept;
+std::span<const OperatorSpec> bit_cast_operators() noexcept;
 std::span<const OperatorSpec> block_floating_point_operators() noexcept;
 std::span<const OperatorSpec> cast_like_operators() noexcept;
 std::span<const OperatorSpec> collective_operators() noexcept;
@@ -29,6 +30,7 @@ std::span<const OperatorSpec> linear_operators() noexcept;
 std::span<const OperatorSpec> loss_operators() noexcept;
 std::span<const OperatorSpec> matmul_operators() noexcept;
 std::span<const OperatorSpec> n_gram_operators() noexcept;
+std::span<const OperatorSpec> narrow_cast_operators() noexcept;
 std::span<const OperatorSpec> non_max_suppression_operators() noexcept;
 std::span<const OperatorSpec> normalization_operators() noexcept;
 std::span<const OperatorSpec> pooling_operators() noexcept;

@@ -5,7 +5,7 @@
 #include <limits>
 #include <string_view>
 
-#include "fallback/four_bits.h"
+#include "fallback/narrow_types.h"
 #include "graph/shape.h"
 
 namespace millrace::lowering {
@@ -97,8 +97,11 @@ std::optional<Quantisation> quantisation_of(const graph::Fallback& op,
   if (op.name != "QuantizeLinear" && op.name != "DequantizeLinear") return std::nullopt;
   if (operands.size() < 2 || operands[0] == nullptr || operands[1] == nullptr) return std::nullopt;
   if (integer_attribute(op, "block_size", 0) != 0) return std::nullopt;
-  // The graph holds four-bit integers in bytes, which would saturate at other limits.
-  if (fallback::has_four_bits(integer_attribute(op, "output_dtype", 0))) return std::nullopt;
+  // The graph holds narrow integers in bytes, which would saturate at other limits, and narrow
+  // floating-point types as FLOAT32.
+  const bool is_narrow = op.name == "QuantizeLinear" &&
+                         fallback::narrow_type(integer_attribute(op, "output_dtype", 0)) != nullptr;
+  if (is_narrow || !tensor::is_integer(integers)) return std::nullopt;
   const graph::Dims& shape = operands[0]->shape;
   // The default axis, 1, does not exist in a vector.
   int64_t axis = integer_attribute(op, "axis", 1);

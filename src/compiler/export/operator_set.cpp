@@ -4,11 +4,12 @@
 #include "compiler/export/operator_set.h"
 
 #include <fmt/format.h>
+#include <onnx/onnx_pb.h>
 
 #include <algorithm>
 #include <string_view>
 
-#include "fallback/four_bits.h"
+#include "fallback/narrow_types.h"
 #include "fallback/operator_table.h"
 #include "lowering/operators/operator_table.h"
 
@@ -34,6 +35,7 @@ constexpr Change kChanges[] = {
     {"DFT", 20},
     {"DeformConv", 19},
     {"DequantizeLinear", 21, "block_size"},
+    {"DequantizeLinear", 23, "output_dtype"},
     {"GRU", 14, "layout"},
     {"GridSample", 20, "mode", "cubic"},
     {"GridSample", 20, "mode", "linear"},
@@ -44,6 +46,7 @@ constexpr Change kChanges[] = {
     {"Pad", 19},
     {"QuantizeLinear", 21, "block_size"},
     {"QuantizeLinear", 21, "output_dtype"},
+    {"QuantizeLinear", 23, "precision"},
     {"RNN", 14, "layout"},
     {"ReduceL1", 18},
     {"ReduceL2", 18},
@@ -75,18 +78,27 @@ bool needs(const graph::Fallback& op, const Change& change) {
   return change.text.empty() || (text != nullptr && *text == change.text);
 }
 
-// A graph holds 4-bit integers in bytes, and only the attribute output_dtype says that they have
-// four bits. A file says so by the types of values, which a graph lacks.
-bool quantises_to_four_bits(const graph::Fallback& op) {
-  const auto type = std::ranges::find(op.attributes, "output_dtype", &graph::Attribute::name);
-  if (op.name != "QuantizeLinear" || type == op.attributes.end()) return false;
-  const auto* number = std::get_if<int64_t>(&type->value);
-  return number != nullptr && fallback::has_four_bits(*number);
+// Whether the attribute states a type that a graph holds as another one: 16-bit floating-point
+// types and narrow types.
+bool states_other_type(const graph::Fallback& op, std::string_view name) {
+  const auto attribute = std::ranges::find(op.attributes, name, &graph::Attribute::name);
+  if (attribute == op.attributes.end()) return false;
+  const auto* number = std::get_if<int64_t>(&attribute->value);
+  return number != nullptr &&
+         (fallback::narrow_type(*number) != nullptr || *number == ::onnx::TensorProto::FLOAT16 ||
+          *number == ::onnx::TensorProto::BFLOAT16);
+}
+
+// A file says by the types of values that they are narrow, which a graph lacks.
+bool needs_other_types(const graph::Fallback& op) {
+  if (op.name == "BitCast") return states_other_type(op, "from") || states_other_type(op, "to");
+  if (op.name == "QuantizeLinear") return states_other_type(op, "output_dtype");
+  return op.name == "millrace.NarrowCast";
 }
 
 Result<int> set_of(const graph::Fallback& op) {
-  if (quantises_to_four_bits(op))
-    return unsupported("4-bit integers that a node makes cannot be written to ONNX");
+  if (needs_other_types(op))
+    return unsupported("values of types that a graph does not have cannot be written to ONNX");
   if (op.name.starts_with("ai.onnx.ml."))
     return unsupported("operators of ai.onnx.ml cannot be written to ONNX");
   if (op.name.find('.') != std::string::npos) return kLeastSet;

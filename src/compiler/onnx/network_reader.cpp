@@ -12,9 +12,9 @@
 #include <unordered_set>
 
 #include "compiler/onnx/attribute_reader.h"
-#include "compiler/onnx/four_bits.h"
 #include "compiler/onnx/functions.h"
 #include "compiler/onnx/model_file.h"
+#include "compiler/onnx/narrow_types.h"
 #include "compiler/onnx/node_order.h"
 #include "compiler/onnx/opsets.h"
 #include "compiler/onnx/tensor_reader.h"
@@ -214,7 +214,7 @@ Result<Network> NetworkReader::read(::onnx::GraphProto& graph, bool is_model) {
 
 Result<Network> read_parsed(::onnx::ModelProto& model, const std::filesystem::path& directory) {
   MILLRACE_RETURN_IF_ERROR(inline_functions(model));
-  state_four_bits(*model.mutable_graph());
+  state_narrow_types(*model.mutable_graph());
   MILLRACE_ASSIGN_OR_RETURN(auto opsets, read_opsets(model));
   MILLRACE_ASSIGN_OR_RETURN(
       Network network,

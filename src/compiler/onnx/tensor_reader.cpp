@@ -1,17 +1,18 @@
 // Raw or external data becomes a constant without a copy if it is aligned and has a type that a
 // graph holds. Otherwise elements are copied: from typed fields, from FP16 and BF16 widened to
-// FLOAT32, from 4-bit integers unpacked to bytes, and from BOOLEAN normalised to 0 and 1.
+// FLOAT32, from narrow types unpacked to bytes or FLOAT32, and from BOOLEAN normalised to 0 and 1.
 #include "compiler/onnx/tensor_reader.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 
 #include "compiler/onnx/external_data.h"
-#include "compiler/onnx/four_bits.h"
-#include "fallback/four_bits.h"
+#include "compiler/onnx/narrow_types.h"
+#include "fallback/narrow_types.h"
 #include "graph/shape.h"
 #include "lowering/evaluate/constant_data.h"
 #include "lowering/operators/element_types.h"
@@ -138,24 +139,40 @@ Result<graph::Value> make_value(int onnx_type, const ElementType& element, graph
   return std::move(copy.value);
 }
 
-Result<graph::Value> read_four_bits(TensorProto& tensor, const std::filesystem::path& directory) {
+// Unpacks the codes of a narrow type, of which the lowest bits of a byte are the first. T is float,
+// or int8_t for both signed and unsigned bytes.
+template <class T>
+void unpack(std::span<const std::byte> packed, const fallback::NarrowType& type, std::span<T> to) {
+  std::array<T, 256> values;
+  for (size_t code = 0; code < values.size(); ++code)
+    values[code] = static_cast<T>(value_of_code(type, static_cast<uint8_t>(code)));
+  const auto bits = static_cast<size_t>(type.bits), per_byte = 8 / bits;
+  const size_t mask = (size_t{1} << bits) - 1;
+  for (size_t i = 0; i < to.size(); ++i)
+    to[i] = values[std::to_integer<size_t>(packed[i / per_byte]) >> i % per_byte * bits & mask];
+}
+
+Result<graph::Value> read_narrow(TensorProto& tensor, const fallback::NarrowType& type,
+                                 const std::filesystem::path& directory) {
   if (tensor.has_segment()) return unsupported("tensors in segments are not supported");
   graph::Dims shape(tensor.dims().begin(), tensor.dims().end());
   const auto elements = checked_product(shape);
   if (!elements)
     return corrupt_data(fmt::format("has the impossible shape {}", graph::to_string(shape)));
-  const size_t bytes = static_cast<size_t>(*elements / 2 + *elements % 2);
+  const auto count = static_cast<size_t>(*elements), per_byte = static_cast<size_t>(8 / type.bits);
+  const size_t bytes = count / per_byte + (count % per_byte != 0 ? 1 : 0);
   MILLRACE_ASSIGN_OR_RETURN(const RawData data, read_bytes(tensor, directory, bytes));
-  const bool is_signed = tensor.data_type() == fallback::kInt4;
-  MILLRACE_ASSIGN_OR_RETURN(
-      MutableConstant copy,
-      make_constant(is_signed ? DataType::kInt8 : DataType::kUint8, std::move(shape)));
-  unpack_four_bits(data.bytes, is_signed, copy.as<uint8_t>());
+  MILLRACE_ASSIGN_OR_RETURN(MutableConstant copy, make_constant(type.held, std::move(shape)));
+  if (type.is_floating())
+    unpack(data.bytes, type, copy.as<float>());
+  else
+    unpack(data.bytes, type, copy.as<int8_t>());
   return std::move(copy.value);
 }
 
 Result<graph::Value> read(TensorProto& tensor, const std::filesystem::path& directory) {
-  if (fallback::has_four_bits(tensor.data_type())) return read_four_bits(tensor, directory);
+  if (const auto* narrow = fallback::narrow_type(tensor.data_type()))
+    return read_narrow(tensor, *narrow, directory);
   MILLRACE_ASSIGN_OR_RETURN(ElementsInFile elements, read_elements(std::move(tensor), directory));
   MILLRACE_ASSIGN_OR_RETURN(const ElementType element, element_type(elements.onnx_type));
   return make_value(elements.onnx_type, element, std::move(elements.shape),

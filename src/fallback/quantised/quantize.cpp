@@ -14,8 +14,8 @@
 #include "fallback/common_shapes.h"
 #include "fallback/element.h"
 #include "fallback/families.h"
-#include "fallback/four_bits.h"
 #include "fallback/matrix_product.h"
+#include "fallback/narrow_types.h"
 #include "fallback/quantised/dynamic_range.h"
 #include "tensor/element.h"
 
@@ -92,37 +92,68 @@ T quantise(float value, float scale, T zero_point) {
   return tensor::quantise<T>(value, {scale, static_cast<int32_t>(zero_point), false});
 }
 
-Result<DataType> type_of_output(int64_t number) {
-  if (number == kUint4) return DataType::kUint8;
-  if (number == kInt4) return DataType::kInt8;
-  return type_of_number(number);
+// Returns the narrow type to which a QuantizeLinear quantises; null if it is another type.
+const NarrowType* narrow_output(const NodeView& node) {
+  return narrow_type(node.integer("output_dtype"));
+}
+
+Result<DataType> type_of_output(const NodeView& node) {
+  if (const NarrowType* narrow = narrow_output(node)) {
+    if (narrow->number != kFloat8E8M0) return narrow->held;
+    return unsupported("quantising to FLOAT8E8M0 is not supported");
+  }
+  const int64_t number = node.integer("output_dtype");
+  MILLRACE_ASSIGN_OR_RETURN(
+      const DataType type,
+      number != 0 ? type_of_number(number)
+                  : Result<DataType>(node.has(2) ? node.in(2).type : DataType::kUint8));
+  if (kQuantised.contains(type)) return type;
+  return unsupported(fmt::format("quantising to {} is not supported", tensor::to_string(type)));
+}
+
+// Checks an attribute that states a floating-point type: the graph computes all of them in FLOAT32.
+Status check_floating(const NodeView& node, const char* attribute) {
+  const int64_t number = node.integer(attribute);
+  if (number == 0) return {};
+  MILLRACE_ASSIGN_OR_RETURN(const DataType type, type_of_number(number));
+  if (type == DataType::kFloat32) return {};
+  return unsupported(
+      fmt::format("{} is {}, which is not supported", attribute, tensor::to_string(type)));
 }
 
 Status shape_of_quantize(Inference& node) {
   MILLRACE_RETURN_IF_ERROR(check_parameters(node));
-  DataType type = node.has(2) ? node.in(2).type : DataType::kUint8;
-  if (const int64_t number = node.integer("output_dtype"); number != 0) {
-    MILLRACE_ASSIGN_OR_RETURN(const DataType stated, type_of_output(number));
-    if (node.has(2) && stated != type)
-      return invalid_argument("output_dtype differs from the type of the zero point");
-    type = stated;
-  }
-  if (!kQuantised.contains(type))
-    return unsupported(fmt::format("quantising to {} is not supported", tensor::to_string(type)));
+  MILLRACE_RETURN_IF_ERROR(check_floating(node, "precision"));
+  MILLRACE_ASSIGN_OR_RETURN(const DataType type, type_of_output(node));
+  if (node.has(2) && node.in(2).type != type)
+    return invalid_argument("output_dtype differs from the type of the zero point");
   node.set(0, type, to_dims(node.in(0).dims));
   return {};
 }
 
-// Returns the limits at which the result saturates: those of a 4-bit type, or the range of T.
+// Returns the limits at which the result saturates: those of a narrow type, or the range of T.
 template <class T>
 std::pair<T, T> limits_of(const Call& call) {
-  const int64_t number = call.integer("output_dtype");
-  if (number == kUint4) return {T{0}, T{15}};
-  if (number == kInt4) return {static_cast<T>(-8), T{7}};
+  if (const NarrowType* narrow = narrow_output(call))
+    return {static_cast<T>(narrow->lowest_integer()), static_cast<T>(narrow->greatest_integer())};
   return {std::numeric_limits<T>::lowest(), std::numeric_limits<T>::max()};
 }
 
+// Quantises to a narrow floating-point type.
+Status quantize_to_floats(const Call& call) {
+  const NarrowType& type = *narrow_output(call);
+  const bool saturate = call.integer("saturate", 1) != 0;
+  const auto x = call.in(0).as<float>();
+  const auto y = call.out(0).as<float>();
+  for_each_with_parameter(call, [&](size_t position, size_t index) {
+    const float quotient = x[position] / parameter_at<float>(call, 1, index);
+    y[position] = nearest(type, quotient + parameter_at<float>(call, 2, index), saturate);
+  });
+  return {};
+}
+
 Status quantize_linear(const Call& call) {
+  if (call.out(0).type == DataType::kFloat32) return quantize_to_floats(call);
   const auto x = call.in(0).as<float>();
   return visit_integer(call.out(0).type, [&](auto zero) -> Status {
     using T = decltype(zero);
@@ -142,6 +173,7 @@ Status quantize_linear(const Call& call) {
 
 Status shape_of_dequantize(Inference& node) {
   MILLRACE_RETURN_IF_ERROR(check_parameters(node));
+  MILLRACE_RETURN_IF_ERROR(check_floating(node, "output_dtype"));
   if (node.has(2) && node.in(2).type != node.in(0).type)
     return invalid_argument("the zero point and the input differ in type");
   node.set(0, node.in(1).type, to_dims(node.in(0).dims));
@@ -150,6 +182,14 @@ Status shape_of_dequantize(Inference& node) {
 
 Status dequantize_linear(const Call& call) {
   const auto y = call.out(0).as<float>();
+  if (call.in(0).type == DataType::kFloat32) {
+    const auto x = call.in(0).as<float>();
+    for_each_with_parameter(call, [&](size_t position, size_t index) {
+      y[position] =
+          (x[position] - parameter_at<float>(call, 2, index)) * parameter_at<float>(call, 1, index);
+    });
+    return {};
+  }
   return visit_integer(call.in(0).type, [&](auto zero) -> Status {
     using T = decltype(zero);
     const auto x = call.in(0).as<T>();
@@ -337,9 +377,11 @@ Status qlinear_matmul(const Call& call) {
 constexpr AttributeSpec kQuantize[] = {{"axis", AttributeKind::kInteger},
                                        {"block_size", AttributeKind::kInteger},
                                        {"output_dtype", AttributeKind::kInteger},
+                                       {"precision", AttributeKind::kInteger},
                                        {"saturate", AttributeKind::kInteger}};
 constexpr AttributeSpec kDequantize[] = {{"axis", AttributeKind::kInteger},
-                                         {"block_size", AttributeKind::kInteger}};
+                                         {"block_size", AttributeKind::kInteger},
+                                         {"output_dtype", AttributeKind::kInteger}};
 
 }  // namespace
 
@@ -349,7 +391,7 @@ std::span<const OperatorSpec> quantize_operators() noexcept {
        10,
        {2, 3},
        {},
-       kQuantised,
+       kQuantised | kFloats,  // narrow floating-point types are held as FLOAT32
        shape_of_dequantize,
        dequantize_linear,
        kDequantize},

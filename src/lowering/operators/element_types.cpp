@@ -46,6 +46,10 @@ constexpr Row kRows[] = {
     {20, "FLOAT8E5M2FNUZ", 0},
     {21, "UINT4", 0},
     {22, "INT4", 0},
+    {23, "FLOAT4E2M1", 0},
+    {24, "FLOAT8E8M0", 0},
+    {25, "UINT2", 0},
+    {26, "INT2", 0},
 };
 
 }  // namespace

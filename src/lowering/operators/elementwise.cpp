@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "fallback/narrow_types.h"
 #include "lowering/operators/element_types.h"
 #include "lowering/operators/handlers.h"
 
@@ -157,7 +158,16 @@ Result<ValueId> import_pow(NodeImport& node) {
 }
 
 Result<ValueId> import_cast(NodeImport& node) {
-  MILLRACE_ASSIGN_OR_RETURN(const tensor::DataType type, stored_type(node.int_attribute("to", 0)));
+  const int64_t to = node.int_attribute("to", 0);
+  if (fallback::narrow_type(to) != nullptr) {
+    MILLRACE_ASSIGN_OR_RETURN(
+        const auto y,
+        node.emit_fallback(
+            {"millrace.NarrowCast", {{"saturate", node.int_attribute("saturate", 1)}, {"to", to}}},
+            {node.operand(0)}, 1));
+    return y[0];
+  }
+  MILLRACE_ASSIGN_OR_RETURN(const tensor::DataType type, stored_type(to));
   if (type == node.value(0).type) return node.operand(0);
   return node.emit(graph::Cast{type}, {node.operand(0)});
 }

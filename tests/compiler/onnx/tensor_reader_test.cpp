@@ -46,8 +46,8 @@ void expect_elements(const graph::Value& value, DataType type, const std::vector
   EXPECT_EQ(content<T>(value), content<T>({static_cast<int64_t>(elements.size())}, elements));
 }
 
-// INT4 (22) or UINT4 (21), which the ONNX library does not know yet.
-TensorProto four_bits(int type, int64_t elements, const std::string& packed) {
+// A type that the ONNX library does not know yet, such as INT4 (22) or UINT4 (21).
+TensorProto narrow(int type, int64_t elements, const std::string& packed) {
   TensorProto proto;
   proto.set_name("t");
   proto.set_data_type(type);
@@ -57,19 +57,31 @@ TensorProto four_bits(int type, int64_t elements, const std::string& packed) {
 }
 
 TEST(TensorReader, FourBitsAreHeldInBytes) {
-  expect_elements<int8_t>(read(four_bits(22, 3, "\x87\x0f")), DataType::kInt8, {7, -8, -1});
-  expect_elements<uint8_t>(read(four_bits(21, 4, "\x87\x0f")), DataType::kUint8, {7, 8, 15, 0});
-  TensorProto typed = four_bits(22, 3, "");
+  expect_elements<int8_t>(read(narrow(22, 3, "\x87\x0f")), DataType::kInt8, {7, -8, -1});
+  expect_elements<uint8_t>(read(narrow(21, 4, "\x87\x0f")), DataType::kUint8, {7, 8, 15, 0});
+  TensorProto typed = narrow(22, 3, "");
   typed.clear_raw_data();
   for (const int packed : {0x87, 0x0f}) typed.add_int32_data(packed);
   expect_elements<int8_t>(read(typed), DataType::kInt8, {7, -8, -1});
 }
 
+TEST(TensorReader, TwoBitsAreHeldInBytes) {
+  expect_elements<int8_t>(read(narrow(26, 5, "\xe4\x02")), DataType::kInt8, {0, 1, -2, -1, -2});
+  expect_elements<uint8_t>(read(narrow(25, 4, "\xe4")), DataType::kUint8, {0, 1, 2, 3});
+}
+
+TEST(TensorReader, NarrowFloatingPointTypesAreWidened) {
+  expect_elements<float>(read(narrow(17, 3, "\x38\x7e\xb8")), DataType::kFloat32, {1, 448, -1});
+  expect_elements<float>(read(narrow(19, 2, "\x3c\x7b")), DataType::kFloat32, {1, 57344});
+  expect_elements<float>(read(narrow(23, 3, "\xf2\x01")), DataType::kFloat32, {1, -6, 0.5f});
+  expect_elements<float>(read(narrow(24, 2, "\x7f\x82")), DataType::kFloat32, {1, 8});
+}
+
 TEST(TensorReader, RefusesFourBitsThatAreTooFewOrTooMany) {
-  EXPECT_EQ(failure(four_bits(22, 5, "\x87\x0f")).code(), StatusCode::kCorruptData);
-  EXPECT_EQ(failure(four_bits(22, 2, "\x87\x0f")).code(), StatusCode::kCorruptData);
-  EXPECT_EQ(failure(four_bits(21, -1, "\x87")).code(), StatusCode::kCorruptData);
-  EXPECT_EQ(failure(four_bits(21, int64_t{1} << 62, "\x87")).code(), StatusCode::kCorruptData);
+  EXPECT_EQ(failure(narrow(22, 5, "\x87\x0f")).code(), StatusCode::kCorruptData);
+  EXPECT_EQ(failure(narrow(22, 2, "\x87\x0f")).code(), StatusCode::kCorruptData);
+  EXPECT_EQ(failure(narrow(21, -1, "\x87")).code(), StatusCode::kCorruptData);
+  EXPECT_EQ(failure(narrow(21, int64_t{1} << 62, "\x87")).code(), StatusCode::kCorruptData);
 }
 
 TEST(TensorReader, RawDataOfAllTypes) {

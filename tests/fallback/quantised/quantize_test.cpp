@@ -33,6 +33,45 @@ TEST(FallbackQuantize, HasAScalePerIndexOfTheAxis) {
               ElementsAre(1, 100, 10, 102));
 }
 
+TEST(FallbackQuantize, SaturatesAtTheLimitsOfNarrowIntegers) {
+  const auto x = vector_of<float>({-9, -1, 0.5f, 1.5f, 99});
+  const auto to = [&](int64_t type) {
+    return compute("QuantizeLinear", {x, kOne}, {{"output_dtype", type}});
+  };
+  EXPECT_THAT(to(26).as<int8_t>(), ElementsAre(-2, -1, 0, 1, 1));
+  EXPECT_THAT(to(25).as<uint8_t>(), ElementsAre(0, 0, 0, 2, 3));
+  EXPECT_THAT(to(22).as<int8_t>(), ElementsAre(-8, -1, 0, 2, 7));
+}
+
+// Values of 8-bit floating-point types are held as FLOAT32.
+TEST(FallbackQuantize, RoundsToNarrowFloatingPointTypes) {
+  const auto x = vector_of<float>({34, 38, -2000});
+  const auto two = array<float>({}, {2}), none = array<float>({}, {0});
+  const auto q = compute("QuantizeLinear", {x, two, none}, {{"output_dtype", int64_t{17}}});
+  EXPECT_THAT(q.as<float>(), ElementsAre(16, 20, -448));
+  EXPECT_THAT(compute("DequantizeLinear", {q, two, none}).as<float>(), ElementsAre(32, 40, -896));
+  const auto beyond = compute("QuantizeLinear", {x, two},
+                              {{"output_dtype", int64_t{17}}, {"saturate", int64_t{0}}});
+  EXPECT_THAT(beyond.as<float>()[2], ::testing::IsNan());
+  EXPECT_EQ(refusal("QuantizeLinear", {x, two}, {{"output_dtype", int64_t{24}}}).code(),
+            StatusCode::kUnsupported);
+  EXPECT_EQ(refusal("QuantizeLinear", {x, two, none}).code(), StatusCode::kUnsupported);
+}
+
+TEST(FallbackQuantize, ComputesInFloat32WhateverFloatingPointTypeIsStated) {
+  const auto x = vector_of<float>({0.5f, 3});
+  for (const int64_t type : {1, 10, 16}) {
+    EXPECT_THAT(compute("QuantizeLinear", {x, kOne}, {{"precision", type}}).as<uint8_t>(),
+                ElementsAre(0, 3));
+    EXPECT_THAT(
+        compute("DequantizeLinear", {vector_of<int8_t>({2}), kOne}, {{"output_dtype", type}})
+            .as<float>(),
+        ElementsAre(2));
+  }
+  EXPECT_EQ(refusal("QuantizeLinear", {x, kOne}, {{"precision", int64_t{11}}}).code(),
+            StatusCode::kUnsupported);
+}
+
 TEST(FallbackQuantize, RefusesParametersThatDoNotFit) {
   const auto x = array<float>({1, 2, 2}, {1, 2, 3, 4});
   const auto three = vector_of<float>({1, 2, 3});

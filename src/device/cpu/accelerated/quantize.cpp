@@ -16,7 +16,7 @@
 #include "device/cpu/builder/byte_conversion.h"
 #include "device/cpu/builder/operands.h"
 #include "fallback/axis.h"
-#include "fallback/four_bits.h"
+#include "fallback/narrow_types.h"
 #include "tensor/conversion/kernels.h"
 #include "tensor/element.h"
 #include "tensor/visit_element.h"
@@ -306,7 +306,7 @@ class DynamicStep final : public Step {
 }  // namespace
 
 Result<bool> lower_quantize(Builder& builder, const AcceleratedNode& node) {
-  if (fallback::has_four_bits(node.view.integer("output_dtype"))) return false;
+  if (fallback::narrow_type(node.view.integer("output_dtype")) != nullptr) return false;
   MILLRACE_ASSIGN_OR_RETURN(const bool is_round_trip, lower_round_trip(builder, node));
   if (is_round_trip) return true;
   return lower_linear(builder, node, Towards::kBytes, builder.value(node.node.outputs[0]).type);
