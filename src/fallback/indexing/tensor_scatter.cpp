@@ -66,7 +66,9 @@ Status tensor_scatter(const Call& call) {
   const bool is_ring = call.text("mode", "linear") == "circular";
   const size_t row = to.inner * tensor::size_of(cache.type);
   const size_t rows_of_entry = to.outer / static_cast<size_t>(cache.dims[0]);
-  std::copy_n(cache.data, to.outer * to.size * row, call.out(0).data);
+  // A job may bind the memory of the cache as that of the result, too.
+  if (cache.data != call.out(0).data)
+    std::copy_n(cache.data, to.outer * to.size * row, call.out(0).data);
   if (update.elements() == 0) return {};
   for (size_t outer = 0; outer < to.outer; ++outer) {
     MILLRACE_ASSIGN_OR_RETURN(
