@@ -163,7 +163,7 @@ class Network {
   int names_ = 0;
 };
 
-// What the layers share: positions and lengths, and the tables of the rotary embedding.
+// Values that all layers read: positions, lengths, and the tables of the rotary embedding.
 struct Shared {
   std::string positions, length, is_visible, cosines, sines;
 };

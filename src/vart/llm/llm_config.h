@@ -1,4 +1,4 @@
-// What a runner of a language model tells about it.
+// llm_config(): the sizes and special tokens of a language model, for its runner.
 #pragma once
 
 #include <string>

@@ -98,7 +98,7 @@ void multiply(const Product& product) {
     multiply_tile<kRows, 1, kAdds>(product, column);
 }
 
-// What the queries of a block have after some of the keys.
+// The state of the queries of a block after some of the keys.
 struct State {
   float largest[kMostQueries], sums[kMostQueries];
   float* queries;  // scaled, in rows of `depth` elements
