@@ -1,9 +1,11 @@
-// TfIdfVectorizer for integers: counts how often the n-grams of a pool (sequences of n elements)
-// occur in each row, also with elements skipped between them (skip-grams), and weights the counts
-// by TF, IDF or TF-IDF.
+// Operators on n-grams (sequences of n elements). TfIdfVectorizer for integers counts how often the
+// n-grams of a pool occur in each row, also with elements skipped between them (skip-grams), and
+// weights the counts by TF, IDF or TF-IDF. NGramRepeatBlock of com.microsoft excludes the tokens
+// that would repeat an n-gram of the sequence so far.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "fallback/common_shapes.h"
 #include "fallback/element.h"
@@ -158,6 +160,47 @@ Status vectorize(const Call& call) {
   return {};
 }
 
+Status shape_of_repeat_block(Inference& node) {
+  const TensorView &tokens = node.in(0), &scores = node.in(1);
+  if (node.integer("ngram_size") < 1) return invalid_argument("ngram_size must be positive");
+  const bool fits = tokens.rank() == 2 && scores.rank() == 2 && tokens.dims[0] == scores.dims[0] &&
+                    scores.type == DataType::kFloat32;
+  if (!fits)
+    return invalid_argument(
+        "the tokens [batch, length] and the FLOAT32 scores [batch, vocabulary] do not fit");
+  node.set(0, scores.type, to_dims(scores.dims));
+  return {};
+}
+
+// Sets the score of each token to -infinity that follows an earlier occurrence of the last `size` -
+// 1 tokens.
+Status block_repeats(std::span<const int64_t> tokens, size_t size, std::span<float> scores) {
+  if (tokens.size() < size) return {};
+  const auto last = tokens.last(size - 1);
+  for (size_t begin = 0; begin + size <= tokens.size(); ++begin) {
+    if (!std::ranges::equal(tokens.subspan(begin, size - 1), last)) continue;
+    const int64_t token = tokens[begin + size - 1];
+    if (token < 0 || static_cast<uint64_t>(token) >= scores.size())
+      return invalid_argument(
+          fmt::format("token {} is outside the vocabulary of {}", token, scores.size()));
+    scores[static_cast<size_t>(token)] = -std::numeric_limits<float>::infinity();
+  }
+  return {};
+}
+
+Status repeat_block(const Call& call) {
+  const auto scores = call.out(0).as<float>();
+  std::ranges::copy(call.in(1).as<float>(), scores.begin());
+  const auto rows = static_cast<size_t>(call.in(0).dims[0]);
+  const auto length = static_cast<size_t>(call.in(0).dims[1]), words = scores.size() / rows;
+  const auto size = static_cast<size_t>(call.integer("ngram_size"));
+  for (size_t row = 0; row < rows; ++row)
+    MILLRACE_RETURN_IF_ERROR(block_repeats(call.in(0).as<int64_t>().subspan(row * length, length),
+                                           size, scores.subspan(row * words, words)));
+  return {};
+}
+
+constexpr AttributeSpec kRepeatBlock[] = {{"ngram_size", AttributeKind::kInteger}};
 constexpr AttributeSpec kAttributes[] = {
     {"max_gram_length", AttributeKind::kInteger}, {"max_skip_count", AttributeKind::kInteger},
     {"min_gram_length", AttributeKind::kInteger}, {"mode", AttributeKind::kText},
@@ -169,6 +212,14 @@ constexpr AttributeSpec kAttributes[] = {
 std::span<const OperatorSpec> n_gram_operators() noexcept {
   static constexpr OperatorSpec kOperators[] = {
       {"TfIdfVectorizer", 9, {}, {}, kIndexTypes, shape_of_vectorizer, vectorize, kAttributes},
+      {"com.microsoft.NGramRepeatBlock",
+       1,
+       {2, 2},
+       {},
+       {DataType::kInt64},
+       shape_of_repeat_block,
+       repeat_block,
+       kRepeatBlock},
   };
   return kOperators;
 }

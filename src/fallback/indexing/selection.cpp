@@ -163,15 +163,24 @@ void order_by_occurrence(Groups& groups) {
   for (size_t& group : groups.of) group = rank[group];
 }
 
-Result<Groups> groups_of(const NodeView& node) {
+Result<Groups> groups_of(const NodeView& node, bool sorted) {
   MILLRACE_ASSIGN_OR_RETURN(const AxisSplit split, slices_of(node));
   Groups groups;
   MILLRACE_RETURN_IF_ERROR(visit_element(node.in(0).type, [&](auto zero) -> Status {
     groups = groups_of_slices(node.in(0).as<decltype(zero)>().data(), split);
     return {};
   }));
-  if (node.integer("sorted", 1) == 0) order_by_occurrence(groups);
+  if (!sorted) order_by_occurrence(groups);
   return groups;
+}
+
+Result<Groups> groups_of(const NodeView& node) {
+  return groups_of(node, node.integer("sorted", 1) != 0);
+}
+
+void count_members(const Groups& groups, std::span<int64_t> counts) {
+  std::ranges::fill(counts, 0);
+  for (const size_t group : groups.of) ++counts[group];
 }
 
 Status shape_of_unique(Inference& node) {
@@ -192,11 +201,29 @@ Status unique(const Call& call) {
   const auto outputs = call.output_count();
   if (outputs > 1) std::ranges::copy(groups.first, call.out(1).as<int64_t>().begin());
   if (outputs > 2) std::ranges::copy(groups.of, call.out(2).as<int64_t>().begin());
-  if (outputs > 3) {
-    const auto counts = call.out(3).as<int64_t>();
-    std::ranges::fill(counts, 0);
-    for (const size_t group : groups.of) ++counts[group];
-  }
+  if (outputs > 3) count_members(groups, call.out(3).as<int64_t>());
+  return {};
+}
+
+// Unique of com.microsoft: the distinct elements of a vector in the order of their first
+// occurrences, the index of the group of each element, and the sizes of the groups.
+Status shape_of_unique_of_vector(Inference& node) {
+  if (node.in(0).rank() != 1) return invalid_argument("its input must be a vector");
+  MILLRACE_RETURN_IF_ERROR(node.require_elements(0));
+  MILLRACE_ASSIGN_OR_RETURN(const Groups groups, groups_of(node, false));
+  const auto count = static_cast<int64_t>(groups.first.size());
+  node.set(0, node.in(0).type, {count});
+  node.set(1, DataType::kInt64, to_dims(node.in(0).dims));
+  node.set(2, DataType::kInt64, {count});
+  return {};
+}
+
+Status unique_of_vector(const Call& call) {
+  MILLRACE_ASSIGN_OR_RETURN(const AxisSplit split, slices_of(call));
+  MILLRACE_ASSIGN_OR_RETURN(const Groups groups, groups_of(call, false));
+  copy_slices(call, split, groups.first);
+  std::ranges::copy(groups.of, call.out(1).as<int64_t>().begin());
+  count_members(groups, call.out(2).as<int64_t>());
   return {};
 }
 
@@ -211,6 +238,15 @@ std::span<const OperatorSpec> selection_operators() noexcept {
       {"Compress", 9, {2, 2}, {}, kAll, shape_of_compress, compress, kCompress, true},
       {"NonZero", 9, {}, {}, kAll, shape_of_non_zero, non_zero, {}, true},
       {"Unique", 11, {}, {1, 4}, kAll, shape_of_unique, unique, kUnique, true},
+      {"com.microsoft.Unique",
+       1,
+       {},
+       {3, 3},
+       kAll,
+       shape_of_unique_of_vector,
+       unique_of_vector,
+       {},
+       true},
   };
   return kOperators;
 }

@@ -1,7 +1,8 @@
 // Pooling over regions of interest (RoI), which another tensor states. RoiAlign (Mask R-CNN, He et
 // al., 2017) averages bilinear samples in each bin; with mode max it takes the maximum over the
 // weighted neighbours of all samples. MaxRoiPool (Fast R-CNN, Girshick, 2015) takes the maximum of
-// the elements in each bin.
+// the elements in each bin. CropAndResize of com.microsoft resizes each region to one size, with
+// its corners aligned.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -283,6 +284,105 @@ Status max_roi_pool(const Call& call) {
   });
 }
 
+// Returns the size of the crops, [height, width], which an operand states.
+Result<Dims> crop_size_of(const NodeView& node) {
+  const Dims size = integers_of(node.in(3));
+  const bool fits = size.size() == 2 && std::ranges::all_of(size, [](int64_t extent) {
+                      return extent >= 1 && extent <= kMaxPooled;
+                    });
+  if (fits) return size;
+  return invalid_argument("crop_size must be two positive sizes");
+}
+
+Status shape_of_crop_and_resize(Inference& node) {
+  const TensorView &x = node.in(0), &regions = node.in(1), &batches = node.in(2);
+  const std::string mode = node.text("mode", "bilinear");
+  if (mode != "bilinear" && mode != "nearest")
+    return invalid_argument(fmt::format("unknown mode '{}'", mode));
+  const bool fits = x.rank() == 4 && regions.rank() == 2 && regions.dims[1] == 4 &&
+                    batches.rank() == 1 && batches.dims[0] == regions.dims[0] &&
+                    regions.type == x.type && kIndexTypes.contains(batches.type) &&
+                    element_count(x.dims) > 0;
+  if (!fits)
+    return invalid_argument(
+        "the input [N, C, H, W], the regions [number, 4] and their batch indices do not fit");
+  MILLRACE_RETURN_IF_ERROR(node.known_integers(3).status());
+  MILLRACE_ASSIGN_OR_RETURN(const Dims size, crop_size_of(node));
+  node.set(0, x.type, {regions.dims[0], x.dims[1], size[0], size[1]});
+  return {};
+}
+
+// An element of a crop in one dimension: the position in the image that it has, and its neighbours.
+// `inside` is false if the position is outside of the image.
+struct CropPosition {
+  bool inside = false;
+  size_t nearest = 0;
+  Neighbours neighbours;
+};
+
+// Returns the positions of a crop of `count` elements in one dimension, from `begin` to `end`, both
+// as fractions of the image. A crop of one element is in the middle.
+std::vector<CropPosition> crop_positions(double begin, double end, int64_t count, int64_t size) {
+  const auto last = static_cast<double>(size - 1);
+  std::vector<CropPosition> positions(static_cast<size_t>(count));
+  for (size_t i = 0; i < positions.size(); ++i) {
+    const double share = count == 1 ? 0.5 : static_cast<double>(i) / static_cast<double>(count - 1);
+    // At the end it is exactly `end`, which is often the edge of the image.
+    const double at = (share == 1 ? end : begin + (end - begin) * share) * last;
+    if (at >= 0 && at <= last)
+      positions[i] = {true, static_cast<size_t>(std::round(at)), neighbours_of(at, size)};
+  }
+  return positions;
+}
+
+template <class T>
+T bilinear(const T* plane, size_t width, const Neighbours& y, const Neighbours& x) {
+  const auto row = [&](size_t index) {
+    return x.low_weight * plane[index * width + x.low] +
+           x.high_weight * plane[index * width + x.high];
+  };
+  return static_cast<T>(y.low_weight * row(y.low) + y.high_weight * row(y.high));
+}
+
+template <class T>
+Status crop_region(const Call& call, const Dims& size, size_t region) {
+  const TensorView& x = call.in(0);
+  const auto corners = call.in(1).as<T>().subspan(region * 4, 4);
+  MILLRACE_ASSIGN_OR_RETURN(const size_t batch, batch_of(call.in(2), region, x.dims[0]));
+  const auto rows = crop_positions(corners[0], corners[2], size[0], x.dims[2]);
+  const auto columns = crop_positions(corners[1], corners[3], size[1], x.dims[3]);
+  const bool nearest = call.text("mode", "bilinear") == "nearest";
+  const auto outside = static_cast<T>(call.real("extrapolation_value"));
+  const auto channels = static_cast<size_t>(x.dims[1]), width = static_cast<size_t>(x.dims[3]);
+  const size_t area = element_count(x.dims.subspan(2));
+  T* to = call.out(0).as<T>().data() + region * channels * rows.size() * columns.size();
+  for (size_t c = 0; c < channels; ++c) {
+    const T* const plane = x.as<T>().data() + (batch * channels + c) * area;
+    for (const CropPosition& row : rows)
+      for (const CropPosition& column : columns) {
+        if (!row.inside || !column.inside)
+          *to++ = outside;
+        else if (nearest)
+          *to++ = plane[row.nearest * width + column.nearest];
+        else
+          *to++ = bilinear(plane, width, row.neighbours, column.neighbours);
+      }
+  }
+  return {};
+}
+
+Status crop_and_resize(const Call& call) {
+  MILLRACE_ASSIGN_OR_RETURN(const Dims size, crop_size_of(call));
+  const auto regions = static_cast<size_t>(call.in(1).dims[0]);
+  return visit_floating(call.in(0).type, [&](auto zero) -> Status {
+    for (size_t region = 0; region < regions; ++region)
+      MILLRACE_RETURN_IF_ERROR(crop_region<decltype(zero)>(call, size, region));
+    return {};
+  });
+}
+
+constexpr AttributeSpec kCropAndResize[] = {{"extrapolation_value", AttributeKind::kFloat},
+                                            {"mode", AttributeKind::kText}};
 constexpr AttributeSpec kMaxRoiPool[] = {{"pooled_shape", AttributeKind::kIntegers},
                                          {"spatial_scale", AttributeKind::kFloat}};
 constexpr AttributeSpec kRoiAlign[] = {{"coordinate_transformation_mode", AttributeKind::kText},
@@ -298,6 +398,14 @@ std::span<const OperatorSpec> region_operators() noexcept {
   static constexpr OperatorSpec kOperators[] = {
       {"MaxRoiPool", 1, {2, 2}, {}, kReals, shape_of_max_roi_pool, max_roi_pool, kMaxRoiPool},
       {"RoiAlign", 10, {3, 3}, {}, kReals, shape_of_roi_align, roi_align, kRoiAlign},
+      {"com.microsoft.CropAndResize",
+       1,
+       {4, 4},
+       {},
+       kReals,
+       shape_of_crop_and_resize,
+       crop_and_resize,
+       kCropAndResize},
   };
   return kOperators;
 }

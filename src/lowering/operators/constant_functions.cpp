@@ -21,10 +21,11 @@ Value int64_constant(Dims elements, Dims shape) {
   return {{}, DataType::kInt64, std::move(shape), graph::Constant::of(elements)};
 }
 
-// Returns all operands, which must be constants.
+// Returns all operands that are present, which must be constants.
 Result<std::vector<const Value*>> constants(const NodeImport& node) {
   std::vector<const Value*> values;
   for (size_t i = 0; i < node.operand_count(); ++i) {
+    if (!node.has(i)) continue;
     MILLRACE_RETURN_IF_ERROR(node.require_constant(i));
     values.push_back(&node.value(i));
   }
@@ -110,19 +111,20 @@ Result<ValueId> import_size(NodeImport& node) {
   return node.add_computed(int64_constant({static_cast<int64_t>(node.value(0).elements())}, {}));
 }
 
+// Range of com.microsoft may leave out the step, which is then 1.
 Result<ValueId> import_range(NodeImport& node) {
   MILLRACE_ASSIGN_OR_RETURN(const auto operands, constants(node));
   const DataType type = operands[0]->type;
   for (const Value* operand : operands) {
     if (operand->type != type || operand->elements() != 1) {
-      return invalid_argument("its operands must be three scalars of one type");
+      return invalid_argument("its operands must be scalars of one type");
     }
   }
   MutableConstant result;
   MILLRACE_RETURN_IF_ERROR(visit_element(type, [&](auto zero) -> Status {
     using T = decltype(zero);
     const T start = operands[0]->constant->as<T>()[0];
-    const T delta = operands[2]->constant->as<T>()[0];
+    const T delta = operands.size() > 2 ? operands[2]->constant->as<T>()[0] : T{1};
     const auto length = range_length(start, operands[1]->constant->as<T>()[0], delta);
     if (!length) return invalid_argument("its range is infinite or has more than 2^40 elements");
     MILLRACE_ASSIGN_OR_RETURN(result, storage(node, type, {*length}));

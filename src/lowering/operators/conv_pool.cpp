@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "graph/shape.h"
 #include "lowering/operators/handlers.h"
@@ -133,6 +135,17 @@ Result<ValueId> emit_pool(NodeImport& node, graph::PoolKind kind, ValueId x) {
 }
 
 }  // namespace
+
+graph::Fallback plain_conv(NodeImport& node, const char* type) {
+  graph::Fallback conv{type, {{"group", node.int_attribute("group", 1)}}};
+  if (std::string padding = node.string_attribute("auto_pad", ""); !padding.empty())
+    conv.attributes.push_back({"auto_pad", std::move(padding)});
+  for (const char* name : {"dilations", "kernel_shape", "output_padding", "pads", "strides"})
+    if (std::optional<Dims> sizes = node.ints_attribute(name))
+      conv.attributes.push_back({name, *std::move(sizes)});
+  std::ranges::sort(conv.attributes, {}, &graph::Attribute::name);
+  return conv;
+}
 
 Result<ValueId> emit_conv(NodeImport& node, ValueId x, ValueId weight, ValueId bias) {
   const Dims& shape = node.builder().value(weight).shape;

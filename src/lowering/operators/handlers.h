@@ -8,6 +8,8 @@
 namespace millrace::lowering {
 
 // conv_pool.cpp
+// Returns the fallback operator `type`, Conv or ConvTranspose, with the attributes of the node.
+graph::Fallback plain_conv(NodeImport& node, const char* type);
 // Emits a Conv or Pool of `x`, which is channels-first ([N, C, spatial...]), with the attributes of
 // the node.
 Result<ValueId> emit_conv(NodeImport& node, ValueId x, ValueId weight, ValueId bias);
@@ -85,6 +87,8 @@ Result<ValueId> import_slice(NodeImport& node);
 Result<ValueId> import_split(NodeImport& node);
 Result<ValueId> import_gather(NodeImport& node);
 Result<ValueId> import_pad(NodeImport& node);
+// Pad whose operands state the pads, the value and the axes.
+Result<ValueId> import_pad_by_operands(NodeImport& node);
 Result<ValueId> import_expand(NodeImport& node);
 Result<ValueId> import_tile(NodeImport& node);
 
@@ -157,7 +161,9 @@ Result<ValueId> import_dynamic_quantize_lstm(NodeImport& node);
 
 // microsoft/predecessors.cpp
 Result<ValueId> import_as_standard(NodeImport& node);
+Result<ValueId> import_conv_transpose_with_dynamic_pads(NodeImport& node);
 Result<ValueId> import_distances(NodeImport& node);
+Result<ValueId> import_expand_dims(NodeImport& node);
 Result<ValueId> import_group_norm(NodeImport& node);
 
 // microsoft/rotary_embedding.cpp

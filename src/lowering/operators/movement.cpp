@@ -202,22 +202,26 @@ Result<ValueId> import_gather(NodeImport& node) {
 }
 
 Result<ValueId> import_pad(NodeImport& node) {
+  if (node.opset() >= 11) return import_pad_by_operands(node);
   graph::Pad pad;
   MILLRACE_ASSIGN_OR_RETURN(pad.mode, pad_mode(node.string_attribute("mode", "constant")));
-  Dims pads;
+  pad.value = node.float_attribute("value", 0);
+  const Dims pads = node.ints_attribute("pads").value_or(Dims());
+  MILLRACE_RETURN_IF_ERROR(read_pads(node, pads, all_axes(node.shape(0).size()), &pad));
+  return node.emit(std::move(pad), {node.operand(0)});
+}
+
+Result<ValueId> import_pad_by_operands(NodeImport& node) {
+  graph::Pad pad;
+  MILLRACE_ASSIGN_OR_RETURN(pad.mode, pad_mode(node.string_attribute("mode", "constant")));
+  if (!node.has(1)) return invalid_argument("it has no pads");
+  MILLRACE_ASSIGN_OR_RETURN(const Dims pads, node.constant_ints(1));
   Dims axes = all_axes(node.shape(0).size());
-  if (node.opset() < 11) {
-    pads = node.ints_attribute("pads").value_or(Dims());
-    pad.value = node.float_attribute("value", 0);
-  } else {
-    if (!node.has(1)) return invalid_argument("it has no pads");
-    MILLRACE_ASSIGN_OR_RETURN(pads, node.constant_ints(1));
-    if (node.has(2)) {
-      MILLRACE_ASSIGN_OR_RETURN(pad.value, padding_value(node));
-    }
-    if (node.has(3)) {
-      MILLRACE_ASSIGN_OR_RETURN(axes, node.constant_ints(3));
-    }
+  if (node.has(2)) {
+    MILLRACE_ASSIGN_OR_RETURN(pad.value, padding_value(node));
+  }
+  if (node.has(3)) {
+    MILLRACE_ASSIGN_OR_RETURN(axes, node.constant_ints(3));
   }
   MILLRACE_RETURN_IF_ERROR(read_pads(node, pads, axes, &pad));
   return node.emit(std::move(pad), {node.operand(0)});

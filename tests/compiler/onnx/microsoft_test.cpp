@@ -77,21 +77,28 @@ TEST(MicrosoftImport, FusedConvAddsAndActivates) {
             std::string::npos);
 }
 
-// With --reference the convolution is the fallback operator Conv, as that of the standard is.
+// With --reference convolutions are the fallback operator Conv, as those of the standard are.
+Floats compute_as_written(const std::string& type, const std::vector<TensorProto>& operands,
+                          const Attributes& attributes = {}, size_t output = 0) {
+  const Model model = model_of(type, operands, attributes, output);
+  const auto network = read_network(Model(model).input("unused", {1}).output("y").bytes(), {});
+  EXPECT_TRUE(network.ok()) << network.status().to_string();
+  if (!network.ok()) return {};
+  const auto stage =
+      lowering::lower_whole(*network, device::cpu::capabilities(), false, /*as_written=*/true);
+  EXPECT_TRUE(stage.ok()) << stage.status().to_string();
+  if (!stage.ok()) return {};
+  const auto results = lowering::interpret(stage->graph);
+  EXPECT_TRUE(results.ok()) << results.status().to_string();
+  return results.ok() ? (*results)[0] : Floats();
+}
+
 TEST(MicrosoftImport, FusedConvIsComputedAsItIsWritten) {
   const auto x = floats({1, 1, 2, 2}, {1, -2, 3, -4}), weight = floats({1, 1, 2, 2}, {2, 1, 0, -1});
   const auto bias = floats({1}, {1}), z = floats({1, 1, 1, 1}, {5});
   const Attributes attributes = {
       {"activation", "Relu"}, {"auto_pad", "SAME_UPPER"}, {"strides", Dims{2, 2}}};
-  const Model model = model_of("FusedConv", {x, weight, bias, z}, attributes, 0);
-  const auto network = read_network(Model(model).input("unused", {1}).output("y").bytes(), {});
-  ASSERT_TRUE(network.ok()) << network.status().to_string();
-  const auto stage =
-      lowering::lower_whole(*network, device::cpu::capabilities(), false, /*as_written=*/true);
-  ASSERT_TRUE(stage.ok()) << stage.status().to_string();
-  const auto results = lowering::interpret(stage->graph);
-  ASSERT_TRUE(results.ok()) << results.status().to_string();
-  EXPECT_THAT((*results)[0], ElementsAre(10));
+  EXPECT_THAT(compute_as_written("FusedConv", {x, weight, bias, z}, attributes), ElementsAre(10));
 }
 
 TEST(MicrosoftImport, FusedMatMulTransposesAndScales) {
@@ -329,6 +336,25 @@ TEST(MicrosoftImport, MatMulNBitsRefusesWhatDoesNotFit) {
   EXPECT_THAT(reason({x, weights, scales, few}, attributes(3, 4)), HasSubstr("input 3"));
   const auto far = integers({3}, {0, 1, 2});
   EXPECT_THAT(reason({x, weights, scales, kNone, far}, attributes(3, 4)), HasSubstr("g_idx"));
+}
+
+TEST(MicrosoftImport, PredecessorsOfTheStandard) {
+  const auto x = floats({2}, {1, 2});
+  EXPECT_THAT(compute("Pad", {x, int_tensor("", {2}, {1, 0}), floats({}, {9})}),
+              ElementsAre(9, 1, 2));
+  EXPECT_THAT(compute("Range", {floats({}, {1}), floats({}, {4})}), ElementsAre(1, 2, 3));
+  EXPECT_THAT(compute("Range", {floats({}, {4}), floats({}, {1}), floats({}, {-2})}),
+              ElementsAre(4, 2));
+  const auto column = computed(model_of("ExpandDims", {x, integers({}, {-1})}, {}, 0));
+  EXPECT_EQ(column.shape, (Dims{2, 1}));
+  EXPECT_THAT(refusal("ExpandDims", {x, integers({}, {2})}, {}), HasSubstr("2"));
+  EXPECT_THAT(refusal("ExpandDims", {x, integers({2}, {0, 1})}, {}), HasSubstr("one integer"));
+}
+
+// A search runs its decoder many times: a program has to do that.
+TEST(MicrosoftImport, SearchesAreRefusedByName) {
+  for (const char* search : {"BeamSearch", "GreedySearch", "Sampling"})
+    EXPECT_THAT(refusal(search, {integers({1, 1}, {1})}, {}), HasSubstr(search));
 }
 
 TEST(MicrosoftImport, GatherBlockQuantizedRefusesWhatDoesNotFit) {

@@ -72,6 +72,16 @@ TEST(FallbackUnique, TakesAllNotANumbersForOne) {
   EXPECT_EQ(compute("Unique", {vector_of<float>({nan, 1, nan})}).dims, (Dims{2}));
 }
 
+TEST(FallbackUniqueOfVector, ListsElementsAsTheyOccurFirst) {
+  const auto found =
+      compute_all("com.microsoft.Unique", {vector_of<float>({2, 1, 1, 3, 2})}, {}, 3);
+  EXPECT_THAT(found[0].as<float>(), ElementsAre(2, 1, 3));
+  EXPECT_THAT(found[1].as<int64_t>(), ElementsAre(0, 1, 1, 2, 0));
+  EXPECT_THAT(found[2].as<int64_t>(), ElementsAre(2, 2, 1));
+  EXPECT_TRUE(find_operator("com.microsoft.Unique")->shape_follows_elements);
+  EXPECT_THAT(refusal("com.microsoft.Unique", {kMatrix}, {}, 3).message(), HasSubstr("a vector"));
+}
+
 // Boxes as [y1, x1, y2, x2]: the second covers 9/11 of the union with the first, the third is
 // apart.
 const test::Array kBoxes = array<float>({1, 3, 4}, {0, 0, 1, 1, 0, 0.1f, 1, 1.1f, 0, 5, 1, 6});

@@ -86,5 +86,50 @@ TEST(FallbackMaxRoiPool, PoolsWholeElements) {
                 HasSubstr("to image"));
 }
 
+// Returns a crop of one row and some columns.
+std::vector<float> cropped(const std::vector<float>& corners, int32_t columns,
+                           const Attributes& attributes = {}) {
+  return compute(
+             "com.microsoft.CropAndResize",
+             {kPicture, region(corners), vector_of<int32_t>({0}), vector_of<int32_t>({1, columns})},
+             attributes)
+      .as<float>();
+}
+
+// The row of the crop is the middle of the rows from y1 to y2.
+TEST(FallbackCropAndResize, AlignsTheCorners) {
+  EXPECT_THAT(cropped({0, 0, 0, 1}, 4), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(cropped({0, 0, 1, 1}, 2), ElementsAre(2, 5));
+  EXPECT_THAT(cropped({1, 1, 1, 0}, 3), ElementsAre(7, 5.5f, 4));
+  EXPECT_THAT(cropped({0, 0, 0, 1}, 1), ElementsAre(1.5f));
+}
+
+TEST(FallbackCropAndResize, TakesTheNearestElement) {
+  const Attributes nearest = {{"mode", std::string("nearest")}};
+  EXPECT_THAT(cropped({0, .2f, 0, .8f}, 2, nearest), ElementsAre(1, 2));
+}
+
+TEST(FallbackCropAndResize, FillsWhatIsOutsideOfTheImage) {
+  const Attributes filled = {{"extrapolation_value", -1.0f}};
+  EXPECT_THAT(cropped({0, -1, 0, 1}, 3, filled), ElementsAre(-1, 0, 3));
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_THAT(cropped({nan, 0, 0, 1}, 2, filled), Each(-1));
+}
+
+TEST(FallbackCropAndResize, RefusesWhatDoesNotFit) {
+  const auto refused = [](int32_t image, const std::vector<int32_t>& size,
+                          const Attributes& attributes = {}) {
+    return refusal("com.microsoft.CropAndResize",
+                   {kPicture, region({0, 0, 1, 1}), vector_of<int32_t>({image}),
+                    vector_of<int32_t>(size)},
+                   attributes)
+        .message();
+  };
+  EXPECT_THAT(refused(1, {1, 1}), HasSubstr("to image 1"));
+  EXPECT_THAT(refused(0, {1, 0}), HasSubstr("crop_size"));
+  EXPECT_THAT(refused(0, {1}), HasSubstr("crop_size"));
+  EXPECT_THAT(refused(0, {1, 1}, {{"mode", std::string("cubic")}}), HasSubstr("cubic"));
+}
+
 }  // namespace
 }  // namespace millrace::fallback

@@ -358,9 +358,42 @@ def predecessors():
     return case
 
 
+def more_predecessors():
+    case = Case("more_predecessors")
+    x = Input(real(3, 4))
+    for pads, value, mode in ((np.array([1, 0, 0, 2]), None, "constant"),
+                              (np.array([[0, 1, 2, -1]]), np.array([9], np.float32), "constant"),
+                              (np.array([1, 2, 1, 0]), None, "reflect"),
+                              (np.array([1, 2, 1, 0]), None, "edge")):
+        case.add("Pad", [x, pads, value], mode=mode)
+    for axis in (-1, 0, 2):
+        shape = case.value("ExpandDims", [x, np.array(axis, np.int32)])[0]
+        case.add("Shape", [shape], "")
+    case.add("Range", [np.float32(1.5), np.float32(4)])
+    case.add("Range", [np.array([9]), np.array([1]), np.array([-3])])
+    case.add("Unique", [Input(np.array([2, 1, 1, 3, 2], np.float32))], outputs=3)
+    case.add("Inverse", [Input(real(2, 4, 4))])
+    tokens = Input(np.array([[1, 2, 3, 1, 2], [4, 4, 4, 4, 4]]))
+    for size in (1, 2, 3, 6):
+        blocked = case.value("NGramRepeatBlock", [tokens, Input(real(2, 5))], ngram_size=size)[0]
+        case.add("Max", [blocked, np.float32(-9)], "")  # -inf is no number of JSON
+    regions = Input(np.array([[0, 0, 1, 1], [.1, .8, .7, .2], [-.5, .2, .5, 1.5]], np.float32))
+    images = Input(np.array([1, 0, 1], np.int32))
+    for mode in ("bilinear", "nearest"):
+        for size in ([4, 3], [1, 5]):
+            case.add("CropAndResize", [Input(real(2, 3, 5, 6)), regions, images,
+                                       np.array(size, np.int32)], mode=mode,
+                     extrapolation_value=0.5)
+    picture, weights = Input(real(1, 2, 4, 3)), real(2, 3, 3, 2)
+    for pads, attributes in ((np.array([1, 0, 0, 1]), {"strides": [2, 2]}),
+                             (np.array([0, 1, 1, 0]), {"dilations": [1, 2]})):
+        case.add("ConvTransposeWithDynamicPads", [picture, weights, pads, real(3)], **attributes)
+    return case
+
+
 if __name__ == "__main__":
     for make in (four_bit_integers, sixteen_bit_integers, matmul_n_bits, gather_block_quantized,
                  rotary_embedding, group_query_attention, quantised_attention, quantised_windows,
-                 quantised_functions, dynamic_quantize_lstm, embedding,
-                 predecessors):
+                 quantised_functions, dynamic_quantize_lstm, embedding, predecessors,
+                 more_predecessors):
         make().write()

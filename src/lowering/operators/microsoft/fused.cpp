@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "lowering/operators/handlers.h"
@@ -72,25 +71,13 @@ Result<ValueId> half_of(NodeImport& node, ValueId x, int64_t index) {
   return node.emit(std::move(slice), {x});
 }
 
-// Returns the fallback operator Conv with the attributes of a FusedConv.
-graph::Fallback plain_conv(NodeImport& node) {
-  graph::Fallback conv{"Conv", {{"group", node.int_attribute("group", 1)}}};
-  if (std::string padding = node.string_attribute("auto_pad", ""); !padding.empty())
-    conv.attributes.push_back({"auto_pad", std::move(padding)});
-  for (const char* name : {"dilations", "kernel_shape", "pads", "strides"})
-    if (std::optional<Dims> sizes = node.ints_attribute(name))
-      conv.attributes.push_back({name, *std::move(sizes)});
-  std::ranges::sort(conv.attributes, {}, &graph::Attribute::name);
-  return conv;
-}
-
 // Emits conv(x) + bias. Like a Conv of the standard, it is a fallback operator in a model that is
 // compiled as it is written (conv_pool.cpp).
 Result<ValueId> convolve(NodeImport& node) {
   const ValueId x = node.operand(0), weight = node.operand(1), bias = node.operand(2);
   if (!node.builder().as_written()) return emit_conv(node, x, weight, bias);
   MILLRACE_ASSIGN_OR_RETURN(const auto y,
-                            node.emit_fallback(plain_conv(node), {x, weight, bias}, 1));
+                            node.emit_fallback(plain_conv(node, "Conv"), {x, weight, bias}, 1));
   return y[0];
 }
 

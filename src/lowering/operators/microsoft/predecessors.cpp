@@ -1,6 +1,9 @@
-// Handlers of operators of com.microsoft that operators of the standard have replaced (GatherND,
-// GridSample, Trilu, GroupNorm), or that these can express (CDist).
+// Handlers of operators of com.microsoft that operators of the standard have replaced (ExpandDims,
+// GatherND, GridSample, Trilu, GroupNorm), or that these can express (CDist,
+// ConvTransposeWithDynamicPads).
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "lowering/operators/handlers.h"
 #include "lowering/operators/quantised/channels_last.h"
@@ -25,6 +28,32 @@ Result<ValueId> import_as_standard(NodeImport& node) {
     op.attributes.push_back({"upper", node.int_attribute("upper", 1)});
   MILLRACE_ASSIGN_OR_RETURN(const auto y, node.emit_fallback(std::move(op), node.operands(), 1));
   return y[0];
+}
+
+// The third operand of ConvTransposeWithDynamicPads states the pads of ConvTranspose, the fourth
+// the bias.
+Result<ValueId> import_conv_transpose_with_dynamic_pads(NodeImport& node) {
+  constexpr size_t kPads = 2, kBias = 3;
+  graph::Fallback op = plain_conv(node, "ConvTranspose");
+  if (node.has(kPads)) {
+    MILLRACE_ASSIGN_OR_RETURN(Dims pads, node.constant_ints(kPads));
+    op.attributes.push_back({"pads", std::move(pads)});
+    std::ranges::sort(op.attributes, {}, &graph::Attribute::name);
+  }
+  MILLRACE_ASSIGN_OR_RETURN(
+      const auto y, node.emit_fallback(std::move(op),
+                                       {node.operand(0), node.operand(1), node.operand(kBias)}, 1));
+  return y[0];
+}
+
+// ExpandDims: the Unsqueeze of one axis, which an operand states.
+Result<ValueId> import_expand_dims(NodeImport& node) {
+  MILLRACE_ASSIGN_OR_RETURN(const Dims axes, node.constant_ints(1));
+  Dims shape = node.shape(0);
+  if (axes.size() != 1) return invalid_argument("its axis must be one integer");
+  MILLRACE_ASSIGN_OR_RETURN(const size_t axis, normalise_axis(axes[0], shape.size() + 1));
+  shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(axis), 1);
+  return node.reshape(node.operand(0), std::move(shape));
 }
 
 // CDist: the distance of each row of one matrix from each row of another.
