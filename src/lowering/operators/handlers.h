@@ -154,6 +154,7 @@ Result<ValueId> import_quantize_of_microsoft(NodeImport& node);
 
 // microsoft/blocked_weights.cpp
 Result<ValueId> import_matmul_n_bits(NodeImport& node);
+Result<ValueId> import_matmul_bnb4(NodeImport& node);
 Result<ValueId> import_gather_block_quantized(NodeImport& node);
 
 // microsoft/quantised_lstm.cpp

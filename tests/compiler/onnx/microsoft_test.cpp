@@ -338,6 +338,35 @@ TEST(MicrosoftImport, MatMulNBitsRefusesWhatDoesNotFit) {
   EXPECT_THAT(reason({x, weights, scales, kNone, far}, attributes(3, 4)), HasSubstr("g_idx"));
 }
 
+// The first of two weights lies in the upper half of a byte.
+TEST(MicrosoftImport, MatMulBnb4LooksNumbersUp) {
+  const auto x = floats({1, 2}, {1, 10});
+  const auto weights = int_tensor("", {2}, {0x3d, 0x5f}, TensorProto::UINT8);
+  const auto attributes = [](int type, int transposed) {
+    return Attributes{
+        {"K", 2}, {"N", 2}, {"block_size", 2}, {"quant_type", type}, {"transB", transposed}};
+  };
+  const auto largest = floats({2}, {1, 2});
+  // FP4: 1 and -1/2, 2 * 1/2 and 2 * -1/4. The weights are a matrix [N, K].
+  EXPECT_THAT(compute("MatMulBnb4", {x, weights, largest}, attributes(0, 1)), near({-4, -4}));
+  EXPECT_THAT(compute("MatMulBnb4", {x, weights, largest}, attributes(0, 0)), near({11, -5.5f}));
+  // NF4: -.3949 and .5626, 2 * -.1848 and 2 * 1.
+  EXPECT_THAT(compute("MatMulBnb4", {x, weights, largest}, attributes(1, 1)),
+              near({5.2313f, 19.6305f}));
+}
+
+TEST(MicrosoftImport, MatMulBnb4RefusesWhatDoesNotFit) {
+  const auto x = floats({1, 2}, {1, 10}), largest = floats({1}, {1});
+  const auto weights = int_tensor("", {2}, {0x3d, 0x5f}, TensorProto::UINT8);
+  const auto reason = [&](int block, int type) {
+    return refusal("MatMulBnb4", {x, weights, largest},
+                   {{"K", 2}, {"N", 2}, {"block_size", block}, {"quant_type", type}});
+  };
+  EXPECT_THAT(reason(2, 0), HasSubstr("input 2 has shape [1]"));
+  EXPECT_THAT(reason(0, 0), HasSubstr("block_size"));
+  EXPECT_THAT(reason(4, 2), HasSubstr("quant_type 2"));
+}
+
 TEST(MicrosoftImport, PredecessorsOfTheStandard) {
   const auto x = floats({2}, {1, 2});
   EXPECT_THAT(compute("Pad", {x, int_tensor("", {2}, {1, 0}), floats({}, {9})}),

@@ -391,9 +391,19 @@ def more_predecessors():
     return case
 
 
+def matmul_bnb4():
+    case = Case("matmul_bnb4")
+    for depth, columns, block in ((32, 5, 16), (18, 3, 64)):
+        x, count = Input(real(2, 3, depth)), depth * columns
+        for table in (0, 1):
+            case.add("MatMulBnb4", [x, u8((count + 1) // 2), scale(-(-count // block))], K=depth,
+                     N=columns, block_size=block, quant_type=table)
+    return case
+
+
 if __name__ == "__main__":
     for make in (four_bit_integers, sixteen_bit_integers, matmul_n_bits, gather_block_quantized,
                  rotary_embedding, group_query_attention, quantised_attention, quantised_windows,
                  quantised_functions, dynamic_quantize_lstm, embedding, predecessors,
-                 more_predecessors):
+                 more_predecessors, matmul_bnb4):
         make().write()

@@ -1,10 +1,11 @@
-// Handlers of MatMulNBits and GatherBlockQuantized of com.microsoft: operators with block-wise
-// quantised weights of 2, 4 or 8 bits. Each block of consecutive weights has a scale and a zero
-// point of its own. The weights are dequantised to FLOAT32 constants in the lowering: (q -
-// zero_point) * scale.
+// Handlers of MatMulNBits, MatMulBnb4 and GatherBlockQuantized of com.microsoft: operators with
+// block-wise quantised weights of 2, 4 or 8 bits. Each block of consecutive weights has a scale and
+// a zero point of its own. The weights are dequantised to FLOAT32 constants in the lowering: (q -
+// zero_point) * scale. Those of MatMulBnb4 are indices into a table of numbers instead.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <utility>
 
@@ -152,6 +153,44 @@ Result<ValueId> widened(NodeImport& node, const Blocks& blocks) {
   return node.add_computed(std::move(constant.value));
 }
 
+// The 16 numbers that the weights of MatMulBnb4 stand for, as fractions of the largest magnitude in
+// a block. FP4 has a sign bit and seven magnitudes. NF4 has quantiles of the normal distribution
+// (QLoRA, Dettmers et al., 2023).
+constexpr std::array<float, 16> kFp4 = {
+    0.0f,  .0625f / 12,  8.0f / 12,  1.0f,  4.0f / 12,  6.0f / 12,  2.0f / 12,  3.0f / 12,
+    -0.0f, -.0625f / 12, -8.0f / 12, -1.0f, -4.0f / 12, -6.0f / 12, -2.0f / 12, -3.0f / 12};
+constexpr std::array<float, 16> kNf4 = {
+    -1.0f,           -0.69619280099f, -0.52507305145f, -0.39491748809f,
+    -0.28444138169f, -0.18477343023f, -0.09105003625f, 0.0f,
+    0.07958029955f,  0.16093020141f,  0.24611230194f,  0.33791524171f,
+    0.44070982933f,  0.56261700391f,  0.72295683622f,  1.0f};
+
+// Returns the dequantised weights of MatMulBnb4, [N, K]. The blocks go on from one row to the next.
+// Each byte holds two weights, the first in its upper half.
+Result<ValueId> widened_by_table(NodeImport& node) {
+  const Dims shape = {node.int_attribute("N", 0), node.int_attribute("K", 0)};
+  const int64_t block = node.int_attribute("block_size", 0);
+  const int64_t type = node.int_attribute("quant_type", -1);
+  const auto count = checked_product(shape);
+  if (shape[0] < 1 || shape[1] < 1 || block < 1 || !count)
+    return invalid_argument("K, N or block_size is out of range");
+  if (type != 0 && type != 1) return unsupported(fmt::format("quant_type {} is unknown", type));
+  if (node.value(kWeights).type != DataType::kUint8)
+    return unsupported("its weights must be UINT8");
+  MILLRACE_RETURN_IF_ERROR(check_count(node, kWeights, ceil_div(*count, 2)));
+  MILLRACE_RETURN_IF_ERROR(check_count(node, kScales, ceil_div(*count, block)));
+  MILLRACE_ASSIGN_OR_RETURN(const std::vector<float> largest, numbers_of(node, kScales));
+  MILLRACE_ASSIGN_OR_RETURN(MutableConstant constant, weights_of_shape(node, shape));
+  const auto weights = node.value(kWeights).constant->as<uint8_t>();
+  const std::array<float, 16>& table = type == 0 ? kFp4 : kNf4;
+  const auto to = constant.as<float>();
+  for (size_t i = 0; i < to.size(); ++i) {
+    const size_t index = i % 2 == 0 ? weights[i / 2] >> 4 : weights[i / 2] & 15;
+    to[i] = table[index] * largest[i / static_cast<size_t>(block)];
+  }
+  return node.add_computed(std::move(constant.value));
+}
+
 constexpr size_t kData = 0, kIndices = 1, kTableScales = 2, kTableZeros = 3;
 
 // The data of GatherBlockQuantized, seen as [outer, size, inner], where `size` is the dimension
@@ -253,6 +292,15 @@ Result<ValueId> import_matmul_n_bits(NodeImport& node) {
   product.transpose_b = true;
   MILLRACE_ASSIGN_OR_RETURN(const ValueId y, node.emit(product, {node.operand(0), weights}));
   return node.has(kBias) ? node.binary(BinaryKind::kAdd, y, node.operand(kBias)) : y;
+}
+
+// Inputs: x; weights; the largest magnitude of each block. The product is x W^T, or x W without
+// transB.
+Result<ValueId> import_matmul_bnb4(NodeImport& node) {
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId weights, widened_by_table(node));
+  graph::MatMul product;
+  product.transpose_b = node.int_attribute("transB", 1) != 0;
+  return node.emit(product, {node.operand(0), weights});
 }
 
 // Inputs: data; indices; scales; zero points.
