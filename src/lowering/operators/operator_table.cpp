@@ -131,7 +131,7 @@ constexpr OperatorEntry kOperators[] = {
     {"com.microsoft", "Gelu", 1, kNow, {1, 1}, import_unary<UnaryKind::kGelu>},
     {"com.microsoft", "GridSample", 1, kNow, {2, 2}, import_as_standard},
     {"com.microsoft", "GroupNorm", 1, kNow, {3, 3}, import_group_norm},
-    {"com.microsoft", "GroupQueryAttention", 1, kNow, {1, 12}, import_group_query_attention},
+    {"com.microsoft", "GroupQueryAttention", 1, kNow, {1, 16}, import_group_query_attention},
     {"com.microsoft", "MatMulBnb4", 1, kNow, {3, 3}, import_matmul_bnb4},
     {"com.microsoft", "MatMulIntegerToFloat", 1, kNow, {4, 7}, import_matmul_integer_to_float},
     {"com.microsoft", "MatMulNBits", 1, kNow, {3, 6}, import_matmul_n_bits},

@@ -425,10 +425,12 @@ TEST(MicrosoftImport, GroupQueryAttentionRefusesWhatDoesNotFit) {
               HasSubstr("multiple of kv_num_heads"));
   EXPECT_THAT(reason({past, past, lengths, total(0)}, two),
               HasSubstr("total_sequence_length must be"));
-  EXPECT_THAT(reason({past, past, lengths, total(9)}, two),
-              HasSubstr("past keys or values [2,1,2,2]"));
-  EXPECT_THAT(reason({past, past, integers({2}, {2, 1}), total(3)}, two),
-              HasSubstr("different lengths"));
+  EXPECT_THAT(reason({past, past, lengths, total(9)}, two), HasSubstr("a length of at least 8"));
+  EXPECT_THAT(reason({past, kNone, lengths, total(3)}, two), HasSubstr("are missing"));
+  EXPECT_THAT(reason({past, past, integers({1}, {2}), total(3)}, two),
+              HasSubstr("one element for each sequence"));
+  EXPECT_THAT(reason({past, past, lengths, total(3), kNone, kNone, kNone, kNone, key}, two),
+              HasSubstr("one element for each head"));
   EXPECT_THAT(reason({past, past, lengths}, two), HasSubstr("is missing"));
   EXPECT_THAT(reason({past, past, lengths, total(3)},
                      {{"num_heads", 2}, {"kv_num_heads", 1}, {"do_rotary", 1}}),

@@ -401,9 +401,47 @@ def matmul_bnb4():
     return case
 
 
+def ragged_attention():
+    """Sequences of a batch with pasts of different lengths, buffers, and attention sinks."""
+    case = Case("ragged_attention")
+    heads, groups, size = 4, 2, 16
+    angle = rng.random((16, size // 2))
+    tables = [np.cos(angle).astype(np.float32), np.sin(angle).astype(np.float32)]
+
+    def add(length, starts, room, rest=(), known=False, outputs=3, **attributes):
+        batch, total = len(starts), max(starts) + length
+        operands = [Input(real(batch, length, n * size)) for n in (heads, groups, groups)]
+        operands += [Input(real(batch, groups, room, size)) for _ in range(2)]
+        ends = np.array([start + length - 1 for start in starts], np.int32)
+        operands += [ends if known else Input(ends), np.array(total, np.int32)] + list(rest)
+        result, *caches = case.value("GroupQueryAttention", operands, outputs=outputs,
+                                     num_heads=heads, kv_num_heads=groups, **attributes)
+        case.result(result)
+        if outputs > 3:
+            case.result(caches.pop())  # the weights
+        end = np.array([min(starts) + length])  # what lies behind the shortest sequence is open
+        for cache in caches:
+            case.result(case.value("Slice", [cache, np.array([0]), end, np.array([2])], "")[0])
+
+    no_bias = [None] * 4
+    add(1, [5, 3, 1], 5)
+    add(1, [5, 3], 5, known=True, local_window_size=2)
+    add(1, [5, 3], 9, rest=tables, do_rotary=1)
+    add(1, [4, 4], 9, known=True)
+    add(1, [6], 9)
+    add(4, [0, 0], 9)
+    add(3, [4], 9)
+    add(1, [5, 3], 5, smooth_softmax=1)
+    add(1, [5, 3], 5, rest=no_bias + [real(heads)])
+    add(4, [0, 0], 9, rest=no_bias + [real(heads)], softcap=1.5)
+    add(3, [2], 2, causal=0)
+    add(3, [2], 2, outputs=4, qk_output=2)
+    return case
+
+
 if __name__ == "__main__":
     for make in (four_bit_integers, sixteen_bit_integers, matmul_n_bits, gather_block_quantized,
                  rotary_embedding, group_query_attention, quantised_attention, quantised_windows,
                  quantised_functions, dynamic_quantize_lstm, embedding, predecessors,
-                 more_predecessors, matmul_bnb4):
+                 more_predecessors, matmul_bnb4, ragged_attention):
         make().write()

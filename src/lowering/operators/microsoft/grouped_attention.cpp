@@ -1,14 +1,21 @@
-// Handler of GroupQueryAttention of com.microsoft: causal attention in which groups of query heads
-// share a key and value head (grouped-query attention), with optional rotary embedding, sliding
-// window and softcap. It becomes MatMul, Add and Softmax; the query heads of a group are stacked as
-// rows of one matrix, so that keys and values are not repeated.
+// Handler of GroupQueryAttention of com.microsoft: attention, causal by default, in which groups of
+// query heads share a key and value head (grouped-query attention), with optional rotary embedding,
+// sliding window, softcap and attention sinks. It becomes MatMul, Add and Softmax; the query heads
+// of a group are stacked as rows of one matrix, so that keys and values are not repeated.
+//
+// Past keys and values have at least as many positions as the sequences before the new tokens; if
+// they have more, they are buffers, of which only the first positions count. The keys and values
+// that the node returns have room for the longest sequence, and at least as many positions as the
+// past.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "lowering/operators/bounded_constant.h"
 #include "lowering/operators/handlers.h"
 #include "lowering/operators/microsoft/heads.h"
+#include "lowering/operators/microsoft/ragged_cache.h"
 #include "lowering/operators/microsoft/rotary_embedding.h"
 
 namespace millrace::lowering {
@@ -17,46 +24,67 @@ namespace {
 using graph::BinaryKind;
 using graph::Dims;
 using graph::UnaryKind;
+using tensor::DataType;
 
 constexpr size_t kQuery = 0, kKey = 1, kValue = 2, kPastKey = 3, kPastValue = 4, kLengths = 5,
-                 kTotal = 6, kCos = 7, kSin = 8, kPositions = 9, kBias = 10, kSink = 11;
+                 kTotal = 6, kCos = 7, kSin = 8, kPositions = 9, kScoreBias = 10, kSink = 11,
+                 kKeyScale = 12, kValueScale = 13, kQueryNorm = 14, kKeyNorm = 15;
 
-// `length` is that of the query, `total` that of the keys including past ones, and `size` that of a
-// head.
+// `length` is the number of new tokens of each sequence, `total` the length of the longest sequence
+// with them, `capacity` the number of positions of the past keys, and `size` that of a head.
 struct Sizes {
-  int64_t batch = 0, length = 0, total = 0, heads = 0, kv_heads = 0, size = 0;
+  int64_t batch = 0, length = 0, total = 0, capacity = 0, heads = 0, kv_heads = 0, size = 0;
+  // The length of each sequence before the new tokens, [batch] of INT64; kNoValue if all are equal.
+  ValueId starts = kNoValue;
 
+  // The length of the longest sequence before the new tokens.
   int64_t past() const { return total - length; }
+  bool are_ragged() const { return starts != kNoValue; }
 };
 
 Status check_variant(NodeImport& node) {
-  if (node.int_attribute("smooth_softmax", 0) > 0) return unsupported("smooth_softmax is set");
   for (const char* name : {"k_quant_type", "v_quant_type"})
     if (node.string_attribute(name, "NONE") != "NONE")
       return unsupported(fmt::format("{} is set", name));
-  if (node.has(kSink)) return unsupported("it has an input head_sink");
-  if (node.output_count() > 3) return unsupported("it has an output of attention scores");
+  if (node.has(kKeyScale) || node.has(kValueScale))
+    return unsupported("it has scales of a quantised cache");
+  if (node.int_attribute("sliding_window_cache", 0) != 0)
+    return unsupported("sliding_window_cache is set");
+  if (node.has(kQueryNorm) != node.has(kKeyNorm))
+    return invalid_argument("q_norm_weight and k_norm_weight belong together");
+  if (node.output_count() > 3 && node.int_attribute("qk_output", 0) != 2)
+    return unsupported("its output of scores before the softmax is not supported");
   return {};
 }
 
-// Checks that all sequences of a batch have pasts of the same length; `lengths` are the indices of
-// their last tokens. Without a past they may differ.
-Status check_lengths(NodeImport& node, const Sizes& sizes) {
-  if (sizes.batch == 1 || sizes.past() == 0) return {};
-  MILLRACE_ASSIGN_OR_RETURN(const Dims lengths, node.constant_ints(kLengths));
-  const bool are_equal =
-      std::ranges::all_of(lengths, [&](int64_t length) { return length == sizes.total - 1; });
-  if (are_equal) return {};
-  return unsupported("sequences of a batch with pasts of different lengths are not supported");
+// Returns the starts of the sequences, if they may differ: those of a batch that goes on from a
+// past. The operand has the index of the last token of each sequence.
+Result<ValueId> starts_of(NodeImport& node, const Sizes& sizes) {
+  if (node.shape(kLengths) != Dims{sizes.batch} && node.shape(kLengths) != Dims{sizes.batch, 1})
+    return invalid_argument("seqlens_k must have one element for each sequence");
+  if (sizes.batch == 1 || sizes.past() == 0) return kNoValue;
+  if (node.is_constant(kLengths)) {
+    MILLRACE_ASSIGN_OR_RETURN(const Dims lasts, node.constant_ints(kLengths));
+    if (std::ranges::all_of(lasts, [&](int64_t last) { return last == sizes.total - 1; }))
+      return kNoValue;
+  }
+  return starts_before_tokens(node, node.operand(kLengths), sizes.batch, sizes.length);
 }
 
-Status check_past(NodeImport& node, size_t index, const Sizes& sizes) {
-  if (!node.has(index))
-    return sizes.past() == 0 ? Status() : invalid_argument("its past keys or values are missing");
-  const Dims wanted = {sizes.batch, sizes.kv_heads, sizes.past(), sizes.size};
-  if (node.shape(index) == wanted) return {};
-  return unsupported(fmt::format("past keys or values {} are not supported; expected {}",
-                                 graph::to_string(node.shape(index)), graph::to_string(wanted)));
+// Returns the number of positions of the past keys and values.
+Result<int64_t> capacity_of(NodeImport& node, const Sizes& sizes) {
+  if (!node.has(kPastKey) && !node.has(kPastValue) && sizes.past() == 0) return 0;
+  if (!node.has(kPastKey) || !node.has(kPastValue))
+    return invalid_argument("its past keys or values are missing");
+  const Dims& past = node.shape(kPastKey);
+  const int64_t capacity = past.size() == 4 ? past[2] : 0;
+  const Dims wanted = {sizes.batch, sizes.kv_heads, capacity, sizes.size};
+  if (past == wanted && node.shape(kPastValue) == wanted && capacity >= sizes.past())
+    return capacity;
+  return invalid_argument(fmt::format(
+      "its past keys {} and values {} must be [{}, {}, length, {}], with a length of at least {}",
+      graph::to_string(past), graph::to_string(node.shape(kPastValue)), sizes.batch, sizes.kv_heads,
+      sizes.size, sizes.past()));
 }
 
 Result<Sizes> sizes_of(NodeImport& node) {
@@ -86,9 +114,8 @@ Result<Sizes> sizes_of(NodeImport& node) {
     return invalid_argument(
         "total_sequence_length must be one integer, not less than the length of its query");
   sizes.total = total[0];
-  for (const size_t past : {kPastKey, kPastValue})
-    MILLRACE_RETURN_IF_ERROR(check_past(node, past, sizes));
-  MILLRACE_RETURN_IF_ERROR(check_lengths(node, sizes));
+  MILLRACE_ASSIGN_OR_RETURN(sizes.capacity, capacity_of(node, sizes));
+  MILLRACE_ASSIGN_OR_RETURN(sizes.starts, starts_of(node, sizes));
   return sizes;
 }
 
@@ -119,21 +146,44 @@ Result<Heads> heads_of(NodeImport& node, const Sizes& sizes) {
   return heads;
 }
 
+// Divides each head of a query or key by its root mean square, and multiplies it by a weight.
+Result<ValueId> normalised(NodeImport& node, ValueId x, size_t weight, const Sizes& sizes) {
+  if (node.shape(weight) != Dims{sizes.size})
+    return invalid_argument("q_norm_weight and k_norm_weight must have the size of a head");
+  const float epsilon = node.float_attribute("qk_norm_epsilon", 1e-6f);
+  MILLRACE_ASSIGN_OR_RETURN(const auto y,
+                            node.emit_fallback({"SimplifiedLayerNormalization",
+                                                {{"axis", int64_t{-1}}, {"epsilon", epsilon}}},
+                                               {x, node.operand(weight)}, 1));
+  return y[0];
+}
+
+// Normalises the heads of query and key, if the node has weights for that.
+Status normalise(NodeImport& node, const Sizes& sizes, Heads* heads) {
+  if (!node.has(kQueryNorm)) return {};
+  MILLRACE_ASSIGN_OR_RETURN(heads->query, normalised(node, heads->query, kQueryNorm, sizes));
+  MILLRACE_ASSIGN_OR_RETURN(heads->key, normalised(node, heads->key, kKeyNorm, sizes));
+  return {};
+}
+
 // Returns the rows of a table of cosines or sines for the positions of the query, as
 // [batch or 1, 1, length, half of the rotated size].
 Result<ValueId> rows_of(NodeImport& node, size_t table, const Sizes& sizes) {
   if (!node.has(table) || node.shape(table).size() != 2 || node.shape(table)[0] < sizes.total)
     return invalid_argument("its cosines and sines must have a row for each position");
-  ValueId rows = kNoValue;
-  if (node.has(kPositions)) {
-    MILLRACE_ASSIGN_OR_RETURN(
-        rows, node.emit(graph::Gather{0}, {node.operand(table), node.operand(kPositions)}));
-  } else {
-    MILLRACE_ASSIGN_OR_RETURN(rows,
-                              part_of(node, node.operand(table), 0, sizes.past(), sizes.length));
+  const int64_t width = node.shape(table)[1];
+  ValueId positions = node.operand(kPositions);
+  if (!node.has(kPositions) && sizes.are_ragged()) {
+    MILLRACE_ASSIGN_OR_RETURN(positions, positions_from(node, sizes.starts, sizes.length));
   }
-  const int64_t batch = node.has(kPositions) ? sizes.batch : 1;
-  return node.reshape(rows, {batch, 1, sizes.length, node.shape(table)[1]});
+  if (positions == kNoValue) {
+    MILLRACE_ASSIGN_OR_RETURN(const ValueId rows,
+                              part_of(node, node.operand(table), 0, sizes.past(), sizes.length));
+    return node.reshape(rows, {1, 1, sizes.length, width});
+  }
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId rows,
+                            node.emit(graph::Gather{0}, {node.operand(table), positions}));
+  return node.reshape(rows, {sizes.batch, 1, sizes.length, width});
 }
 
 // Applies the rotary embedding to query and key, if the node asks for it.
@@ -147,6 +197,32 @@ Status rotate(NodeImport& node, const Sizes& sizes, Heads* heads) {
   return {};
 }
 
+// Appends new keys or values to the past ones, operand `past`.
+Result<Cache> appended(NodeImport& node, size_t past, ValueId x, const Sizes& sizes) {
+  if (!sizes.are_ragged()) return write_to_buffer(node, node.operand(past), sizes.past(), x);
+  const int64_t room = std::max(sizes.capacity, sizes.total);
+  Cache cache;
+  MILLRACE_ASSIGN_OR_RETURN(cache.returned,
+                            inserted(node, node.operand(past), x, sizes.starts, room));
+  cache.read = cache.returned;
+  if (room > sizes.total) {
+    MILLRACE_ASSIGN_OR_RETURN(cache.read, part_of(node, cache.returned, 2, 0, sizes.total));
+  }
+  return cache;
+}
+
+// Returns the additive causal mask; kNoValue if all queries attend to all keys.
+Result<ValueId> causal_penalty(NodeImport& node, const Sizes& sizes) {
+  const int64_t window = node.int_attribute("local_window_size", -1);
+  if (node.int_attribute("causal", 1) == 0) {
+    if (window < 0 && !sizes.are_ragged()) return kNoValue;
+    return unsupported("causal is 0 with a window, or with pasts of different lengths");
+  }
+  if (sizes.are_ragged())
+    return penalty_of_ragged_keys(node, sizes.starts, sizes.length, sizes.total, window);
+  return penalty_of_keys_out_of_sight(node, sizes.length, sizes.past(), sizes.total, window);
+}
+
 // Emits softcap * tanh(scores / softcap), if the node has a softcap.
 Result<ValueId> capped(NodeImport& node, ValueId scores) {
   const float cap = node.float_attribute("softcap", 0);
@@ -154,6 +230,33 @@ Result<ValueId> capped(NodeImport& node, ValueId scores) {
   MILLRACE_ASSIGN_OR_RETURN(scores, node.unary(UnaryKind::kLinear, scores, 1 / cap));
   MILLRACE_ASSIGN_OR_RETURN(scores, node.unary(UnaryKind::kTanh, scores));
   return node.unary(UnaryKind::kLinear, scores, cap);
+}
+
+// Returns the score of the sink of each head, [batch, heads, length, 1]; kNoValue without sinks. A
+// smooth softmax, whose denominator is 1 + the sum, has sinks of 0.
+Result<ValueId> sinks_of(NodeImport& node, const Sizes& sizes) {
+  const Dims shape = {sizes.batch, sizes.heads, sizes.length, 1};
+  ValueId sinks = node.operand(kSink);
+  if (sinks == kNoValue) {
+    if (node.int_attribute("smooth_softmax", 0) <= 0) return kNoValue;
+    MILLRACE_ASSIGN_OR_RETURN(MutableConstant none,
+                              bounded_constant(node, DataType::kFloat32, shape, "a list of sinks"));
+    std::ranges::fill(none.as<float>(), 0.0f);
+    return node.add_computed(std::move(none.value));
+  }
+  if (node.shape(kSink) != Dims{sizes.heads})
+    return invalid_argument("its head_sink must have one element for each head");
+  MILLRACE_ASSIGN_OR_RETURN(sinks, node.reshape(sinks, {1, sizes.heads, 1, 1}));
+  return node.emit(graph::Expand{shape}, {sinks});
+}
+
+// Emits the softmax of the scores. A sink takes part in it like the score of a key without a value.
+Result<ValueId> weights_of(NodeImport& node, ValueId scores, const Sizes& sizes) {
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId sinks, sinks_of(node, sizes));
+  if (sinks == kNoValue) return node.emit(graph::Softmax{3, false}, {scores});
+  MILLRACE_ASSIGN_OR_RETURN(scores, node.emit(graph::Concat{3}, {scores, sinks}));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId weights, node.emit(graph::Softmax{3, false}, {scores}));
+  return part_of(node, weights, 3, 0, sizes.total);
 }
 
 // Emits the attention. The query heads of a group are stacked: [batch, heads, length, size] is
@@ -172,15 +275,16 @@ Result<ValueId> attend(NodeImport& node, const Sizes& sizes, const Heads& heads)
   MILLRACE_ASSIGN_OR_RETURN(
       scores, node.reshape(scores, {sizes.batch, sizes.heads, sizes.length, sizes.total}));
   MILLRACE_ASSIGN_OR_RETURN(scores, capped(node, scores));
-  MILLRACE_ASSIGN_OR_RETURN(
-      const ValueId penalty,
-      penalty_of_keys_out_of_sight(node, sizes.length, sizes.past(), sizes.total,
-                                   node.int_attribute("local_window_size", -1)));
-  MILLRACE_ASSIGN_OR_RETURN(scores, node.binary(BinaryKind::kAdd, scores, penalty));
-  if (node.has(kBias)) {
-    MILLRACE_ASSIGN_OR_RETURN(scores, node.binary(BinaryKind::kAdd, scores, node.operand(kBias)));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId penalty, causal_penalty(node, sizes));
+  if (penalty != kNoValue) {
+    MILLRACE_ASSIGN_OR_RETURN(scores, node.binary(BinaryKind::kAdd, scores, penalty));
   }
-  MILLRACE_ASSIGN_OR_RETURN(ValueId weights, node.emit(graph::Softmax{3, false}, {scores}));
+  if (node.has(kScoreBias)) {
+    MILLRACE_ASSIGN_OR_RETURN(scores,
+                              node.binary(BinaryKind::kAdd, scores, node.operand(kScoreBias)));
+  }
+  MILLRACE_ASSIGN_OR_RETURN(ValueId weights, weights_of(node, scores, sizes));
+  if (node.output_count() > 3) node.set_output(3, weights);
   MILLRACE_ASSIGN_OR_RETURN(weights, node.reshape(weights, grouped));
   MILLRACE_ASSIGN_OR_RETURN(ValueId result, node.emit(graph::MatMul{}, {weights, heads.value}));
   MILLRACE_ASSIGN_OR_RETURN(
@@ -191,21 +295,20 @@ Result<ValueId> attend(NodeImport& node, const Sizes& sizes, const Heads& heads)
 }  // namespace
 
 // Inputs: query; key; value (or all three in the first); past keys; past values; index of the last
-// token of each sequence; length of the sequences; cosines; sines; positions; bias of the scores.
-// Outputs: the result; keys; values, both including those of the past.
+// token of each sequence; length of the longest sequence; cosines; sines; positions; bias of the
+// scores; sinks; two scales of a quantised cache; weights of the norms of query and key. Outputs:
+// the result; keys; values, both including those of the past; the weights of the values.
 Result<ValueId> import_group_query_attention(NodeImport& node) {
   MILLRACE_RETURN_IF_ERROR(check_variant(node));
   MILLRACE_ASSIGN_OR_RETURN(const Sizes sizes, sizes_of(node));
   MILLRACE_ASSIGN_OR_RETURN(Heads heads, heads_of(node, sizes));
+  MILLRACE_RETURN_IF_ERROR(normalise(node, sizes, &heads));
   MILLRACE_RETURN_IF_ERROR(rotate(node, sizes, &heads));
-  if (sizes.past() > 0) {
-    MILLRACE_ASSIGN_OR_RETURN(heads.key, append_to_past(node, node.operand(kPastKey), heads.key));
-    MILLRACE_ASSIGN_OR_RETURN(heads.value,
-                              append_to_past(node, node.operand(kPastValue), heads.value));
-  }
-  if (node.output_count() > 1) node.set_output(1, heads.key);
-  if (node.output_count() > 2) node.set_output(2, heads.value);
-  return attend(node, sizes, heads);
+  MILLRACE_ASSIGN_OR_RETURN(const Cache keys, appended(node, kPastKey, heads.key, sizes));
+  MILLRACE_ASSIGN_OR_RETURN(const Cache values, appended(node, kPastValue, heads.value, sizes));
+  if (node.output_count() > 1) node.set_output(1, keys.returned);
+  if (node.output_count() > 2) node.set_output(2, values.returned);
+  return attend(node, sizes, {heads.query, keys.read, values.read});
 }
 
 }  // namespace millrace::lowering

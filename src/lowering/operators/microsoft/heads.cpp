@@ -100,4 +100,20 @@ Result<ValueId> append_to_past(NodeImport& node, ValueId past, ValueId x) {
   return node.emit(graph::Concat{2}, {past, x});
 }
 
+Result<Cache> write_to_buffer(NodeImport& node, ValueId past, int64_t used, ValueId x) {
+  if (past == kNoValue) return Cache{x, x};
+  const int64_t capacity = shape_of(node, past)[2], end = used + shape_of(node, x)[2];
+  if (used > 0) {
+    ValueId before = past;
+    if (used < capacity) {
+      MILLRACE_ASSIGN_OR_RETURN(before, part_of(node, past, 2, 0, used));
+    }
+    MILLRACE_ASSIGN_OR_RETURN(x, append_to_past(node, before, x));
+  }
+  if (end >= capacity) return Cache{x, x};
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId rest, part_of(node, past, 2, end, capacity - end));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId whole, append_to_past(node, x, rest));
+  return Cache{x, whole};
+}
+
 }  // namespace millrace::lowering

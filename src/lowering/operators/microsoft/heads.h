@@ -33,6 +33,17 @@ Result<ValueId> soft_capped(NodeImport& node, ValueId scores, float cap);
 // Returns the result of a comparison, "Less" for instance, as FLOAT32: 1 where it is true.
 Result<ValueId> compared(NodeImport& node, const char* comparison, ValueId a, ValueId b);
 
+// The keys or values of all tokens: those that the attention reads, and those that the node
+// returns.
+struct Cache {
+  ValueId read = kNoValue, returned = kNoValue;
+};
+
+// Writes `x` to a buffer of keys or values, `past`, behind its first `used` positions. What the
+// attention reads ends with `x`; what the node returns has the rest of the buffer besides. `past`
+// may be kNoValue if `used` is 0. Requirement: `past` has at least `used` positions.
+Result<Cache> write_to_buffer(NodeImport& node, ValueId past, int64_t used, ValueId x);
+
 // Returns the additive causal mask, [queries, keys], for queries that follow `past` keys: no query
 // attends to a later key, nor, if `window` is not negative, to a key that is `window` or more
 // positions before it.

@@ -1,0 +1,29 @@
+// Keys and values of a batch whose sequences have different lengths, which are known only while the
+// program runs. `starts` is [batch] of INT64: the length of each sequence before the new tokens,
+// and so the position of the first of them.
+#pragma once
+
+#include "lowering/operators/node_import.h"
+
+namespace millrace::lowering {
+
+// Returns the starts for the indices of the last tokens, `batch` elements of INT32, when each
+// sequence has `length` new tokens.
+Result<ValueId> starts_before_tokens(NodeImport& node, ValueId lasts, int64_t batch,
+                                     int64_t length);
+
+// Returns the positions of the new tokens, [batch, length].
+Result<ValueId> positions_from(NodeImport& node, ValueId starts, int64_t length);
+
+// Returns [batch, heads, positions, size]: `x`, [batch, heads, length, size], from the start of
+// each sequence on, and the elements of `past`, [batch, heads, capacity, size], elsewhere.
+// Positions that neither has hold any numbers of `past`. Requirement: `capacity` is positive.
+Result<ValueId> inserted(NodeImport& node, ValueId past, ValueId x, ValueId starts,
+                         int64_t positions);
+
+// Returns the additive causal mask, [batch, 1, queries, keys]: no query attends to a later key,
+// nor, if `window` is not negative, to a key that is `window` or more positions before it.
+Result<ValueId> penalty_of_ragged_keys(NodeImport& node, ValueId starts, int64_t queries,
+                                       int64_t keys, int64_t window);
+
+}  // namespace millrace::lowering
