@@ -124,6 +124,7 @@ Result<ValueId> import_quantised_embed_layer_norm(NodeImport& node);
 // microsoft/attention.cpp
 Result<ValueId> import_attention(NodeImport& node);
 Result<ValueId> import_multi_head_attention(NodeImport& node);
+Result<ValueId> import_decoder_masked_attention(NodeImport& node);
 Result<ValueId> import_quantised_attention(NodeImport& node);
 
 // quantised/qlinear.cpp

@@ -380,6 +380,20 @@ TEST(MicrosoftImport, PredecessorsOfTheStandard) {
   EXPECT_THAT(refusal("ExpandDims", {x, integers({2}, {0, 1})}, {}), HasSubstr("one integer"));
 }
 
+TEST(MicrosoftImport, DecoderMaskedAttentionRefusesWhatDoesNotFit) {
+  const auto token = floats({1, 1, 2}, {1, 2}), past = floats({1, 1, 2, 2}, {1, 2, 3, 4});
+  const auto reason = [&](const std::vector<TensorProto>& rest) {
+    std::vector<TensorProto> operands = {token, token, token, kNone, kNone};
+    operands.insert(operands.end(), rest.begin(), rest.end());
+    return refusal("DecoderMaskedMultiHeadAttention", operands,
+                   {{"num_heads", 1}, {"past_present_share_buffer", 1}});
+  };
+  EXPECT_THAT(reason({past}), HasSubstr("both keys and values"));
+  EXPECT_THAT(reason({past, past}), HasSubstr("past_sequence_length is missing"));
+  EXPECT_THAT(reason({past, past, integers({1}, {2})}), HasSubstr("less than the 2 positions"));
+  EXPECT_THAT(reason({past, past, integers({1}, {0}), integers({1}, {4})}), HasSubstr("beams"));
+}
+
 // A search runs its decoder many times: a program has to do that.
 TEST(MicrosoftImport, SearchesAreRefusedByName) {
   for (const char* search : {"BeamSearch", "GreedySearch", "Sampling"})

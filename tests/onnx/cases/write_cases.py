@@ -439,9 +439,34 @@ def ragged_attention():
     return case
 
 
+def decoder_masked_attention():
+    case = Case("decoder_masked_attention")
+    heads, size, past = 2, 4, 3
+
+    def add(batch, mask=None, bias=None, all_bias=None):
+        operands = [Input(real(batch, 1, heads * size)) for _ in range(3)] + [mask, bias]
+        operands += [Input(real(batch, heads, past + 4, size)) for _ in range(2)]
+        operands += [np.array([past], np.int32), None, None, all_bias]
+        result, *caches = case.value("DecoderMaskedMultiHeadAttention", operands, outputs=3,
+                                     num_heads=heads, past_present_share_buffer=1)
+        case.result(result)
+        for cache in caches:
+            end = np.array([past + 1])
+            case.result(case.value("Slice", [cache, np.array([0]), end, np.array([2])], "")[0])
+
+    add(1)
+    add(2, mask=Input(np.array([[1, 0, 1, 1], [1, 1, 1, 1]], np.int32)))
+    add(1, bias=Input(real(1, heads, 1, past + 1)))
+    add(1, all_bias=real(3 * heads * size))
+    case.add("DecoderMaskedMultiHeadAttention",
+             [Input(real(2, 1, heads * size))] + [Input(real(2, heads, 5, size)) for _ in range(2)],
+             num_heads=heads)
+    return case
+
+
 if __name__ == "__main__":
     for make in (four_bit_integers, sixteen_bit_integers, matmul_n_bits, gather_block_quantized,
                  rotary_embedding, group_query_attention, quantised_attention, quantised_windows,
                  quantised_functions, dynamic_quantize_lstm, embedding, predecessors,
-                 more_predecessors, matmul_bnb4, ragged_attention):
+                 more_predecessors, matmul_bnb4, ragged_attention, decoder_masked_attention):
         make().write()

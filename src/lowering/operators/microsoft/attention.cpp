@@ -1,4 +1,5 @@
-// Handlers of Attention, QAttention and MultiHeadAttention of com.microsoft. They become scaled
+// Handlers of Attention, QAttention, MultiHeadAttention and DecoderMaskedMultiHeadAttention of
+// com.microsoft. They become scaled
 // dot-product attention, softmax(scale * Q K^T + masks) V, of MatMul, Add and Softmax; the pass
 // recognise_attention may make one operator of these again. Q, K and V are [batch, heads, length,
 // head size]. Masks are additive: 0 for positions that count, a large negative value for the
@@ -181,9 +182,13 @@ Lengths lengths_of(NodeImport& node, const Heads& heads, int64_t past) {
   return {query[0], query[2], past, shape_of(node, heads.key)[2]};
 }
 
-Result<int64_t> heads_of(NodeImport& node) {
+Result<int64_t> number_of_heads(NodeImport& node) {
   const int64_t heads = node.int_attribute("num_heads", 0);
-  if (heads < 1) return invalid_argument("num_heads must be positive");
+  return heads > 0 ? Result<int64_t>(heads) : invalid_argument("num_heads must be positive");
+}
+
+Result<int64_t> heads_of(NodeImport& node) {
+  MILLRACE_ASSIGN_OR_RETURN(const int64_t heads, number_of_heads(node));
   if (node.int_attribute("do_rotary", 0) != 0) return unsupported("do_rotary is set");
   if (node.int_attribute("past_present_share_buffer", 0) != 0)
     return unsupported("past_present_share_buffer is set");
@@ -221,22 +226,66 @@ Result<ValueId> attend_projected(NodeImport& node, ValueId all, int64_t count,
   return attend(node, heads, added);
 }
 
+// Where the bias of the query, key or value lies: the index of an operand that may be absent, and
+// the first of its elements that apply.
+struct Bias {
+  size_t operand;
+  int64_t begin;
+};
+
 // Splits an operand of MultiHeadAttention into heads. An operand of rank 3 gets its part of the
-// bias first, from element `bias_begin` on; a key or value of rank 4 has separate heads already.
-Result<ValueId> biased_heads(NodeImport& node, size_t operand, int64_t bias_begin, int64_t heads) {
+// bias first; a key or value of rank 4 has separate heads already.
+Result<ValueId> biased_heads(NodeImport& node, size_t operand, const Bias& place, int64_t heads) {
   ValueId x = node.operand(operand);
   const size_t rank = node.shape(operand).size();
   if (rank == 4 && operand != 0) return x;
   if (rank != 3) return unsupported("packed query, key and value are not supported");
-  if (node.has(3)) {
+  if (node.has(place.operand)) {
     const int64_t size = node.shape(operand)[2];
-    if (node.shape(3).size() != 1 || node.shape(3)[0] < bias_begin + size)
+    const Dims& all = node.shape(place.operand);
+    if (all.size() != 1 || all[0] < place.begin + size)
       return invalid_argument("its bias must be a vector for query, key and value together");
     MILLRACE_ASSIGN_OR_RETURN(const ValueId bias,
-                              part_of(node, node.operand(3), 0, bias_begin, size));
+                              part_of(node, node.operand(place.operand), 0, place.begin, size));
     MILLRACE_ASSIGN_OR_RETURN(x, node.binary(BinaryKind::kAdd, x, bias));
   }
   return split_heads(node, x, heads);
+}
+
+// The operands of DecoderMaskedMultiHeadAttention.
+constexpr size_t kDecoderMask = 3, kScoreBias = 4, kPastKeys = 5, kPastValues = 6, kPastLength = 7,
+                 kBeamWidth = 8, kIndirection = 9, kProjectionBias = 10;
+
+// Returns how many positions of the past keys are in use: all, unless the past is a buffer with
+// room for the next ones, whose use an operand states.
+Result<int64_t> past_in_use(NodeImport& node) {
+  if (node.has(kPastKeys) != node.has(kPastValues))
+    return invalid_argument("its past must have both keys and values");
+  if (!node.has(kPastKeys)) return 0;
+  const Dims& past = node.shape(kPastKeys);
+  if (past.size() != 4 || node.shape(kPastValues).size() != 4 ||
+      node.shape(kPastValues)[2] != past[2])
+    return invalid_argument("its past must be [batch, heads, length, size]");
+  if (node.int_attribute("past_present_share_buffer", 0) == 0) return past[2];
+  if (!node.has(kPastLength)) return invalid_argument("its past_sequence_length is missing");
+  MILLRACE_ASSIGN_OR_RETURN(const Dims length, node.constant_ints(kPastLength));
+  if (length.size() == 1 && length[0] >= 0 && length[0] < past[2]) return length[0];
+  return invalid_argument(fmt::format(
+      "its past_sequence_length must be one integer, less than the {} positions of its past",
+      past[2]));
+}
+
+// Appends the keys and values of the new token to the past.
+Status append_token(NodeImport& node, int64_t used, Heads* heads) {
+  MILLRACE_ASSIGN_OR_RETURN(const Cache keys,
+                            write_to_buffer(node, node.operand(kPastKeys), used, heads->key));
+  MILLRACE_ASSIGN_OR_RETURN(const Cache values,
+                            write_to_buffer(node, node.operand(kPastValues), used, heads->value));
+  heads->key = keys.read;
+  heads->value = values.read;
+  if (node.output_count() > 1) node.set_output(1, keys.returned);
+  if (node.output_count() > 2) node.set_output(2, values.returned);
+  return {};
 }
 
 }  // namespace
@@ -273,9 +322,9 @@ Result<ValueId> import_multi_head_attention(NodeImport& node) {
     return unsupported("packed query, key and value are not supported");
   const int64_t size = node.shape(0)[2];
   Heads heads;
-  MILLRACE_ASSIGN_OR_RETURN(heads.query, biased_heads(node, 0, 0, count));
-  MILLRACE_ASSIGN_OR_RETURN(heads.key, biased_heads(node, 1, size, count));
-  MILLRACE_ASSIGN_OR_RETURN(heads.value, biased_heads(node, 2, 2 * size, count));
+  MILLRACE_ASSIGN_OR_RETURN(heads.query, biased_heads(node, 0, {3, 0}, count));
+  MILLRACE_ASSIGN_OR_RETURN(heads.key, biased_heads(node, 1, {3, size}, count));
+  MILLRACE_ASSIGN_OR_RETURN(heads.value, biased_heads(node, 2, {3, 2 * size}, count));
   int64_t past = 0;
   if (node.has(6) != node.has(7))
     return invalid_argument("its past must have both keys and values");
@@ -289,6 +338,31 @@ Result<ValueId> import_multi_head_attention(NodeImport& node) {
   if (node.output_count() > 1) node.set_output(1, heads.key);
   if (node.output_count() > 2) node.set_output(2, heads.value);
   MILLRACE_ASSIGN_OR_RETURN(const auto added, penalties(node, 4, 5, lengths_of(node, heads, past)));
+  return attend(node, heads, added);
+}
+
+// The attention of one token. Inputs: query; key; value (of an encoder, with separate heads, or of
+// the token); mask; bias of the scores; past keys; past values; length of the past; beam width;
+// beams from which tokens came; bias of query, key and value. Outputs: the result; keys; values,
+// both including those of the past.
+Result<ValueId> import_decoder_masked_attention(NodeImport& node) {
+  MILLRACE_ASSIGN_OR_RETURN(const int64_t count, number_of_heads(node));
+  if (!node.has(1) || !node.has(2) || node.shape(0).size() != 3)
+    return unsupported("packed query, key and value are not supported");
+  if (node.has(kBeamWidth) || node.has(kIndirection))
+    return unsupported("beams (beam_width and cache_indirection) are not supported");
+  const int64_t size = node.shape(0)[2];
+  Heads heads;
+  MILLRACE_ASSIGN_OR_RETURN(heads.query, biased_heads(node, 0, {kProjectionBias, 0}, count));
+  MILLRACE_ASSIGN_OR_RETURN(heads.key, biased_heads(node, 1, {kProjectionBias, size}, count));
+  MILLRACE_ASSIGN_OR_RETURN(heads.value, biased_heads(node, 2, {kProjectionBias, 2 * size}, count));
+  int64_t used = 0;
+  if (node.shape(1).size() == 3) {
+    MILLRACE_ASSIGN_OR_RETURN(used, past_in_use(node));
+    MILLRACE_RETURN_IF_ERROR(append_token(node, used, &heads));
+  }
+  MILLRACE_ASSIGN_OR_RETURN(
+      const auto added, penalties(node, kDecoderMask, kScoreBias, lengths_of(node, heads, used)));
   return attend(node, heads, added);
 }
 
