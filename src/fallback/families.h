@@ -20,6 +20,7 @@ std::span<const OperatorSpec> deform_conv_operators() noexcept;
 std::span<const OperatorSpec> determinant_operators() noexcept;
 std::span<const OperatorSpec> dropout_operators() noexcept;
 std::span<const OperatorSpec> einsum_operators() noexcept;
+std::span<const OperatorSpec> expert_operators() noexcept;
 std::span<const OperatorSpec> feature_operators() noexcept;
 std::span<const OperatorSpec> function_operators() noexcept;
 std::span<const OperatorSpec> global_pool_operators() noexcept;

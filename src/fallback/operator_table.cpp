@@ -47,6 +47,7 @@ std::span<const std::span<const OperatorSpec>> operator_families() noexcept {
       determinant_operators(),
       dropout_operators(),
       einsum_operators(),
+      expert_operators(),
       feature_operators(),
       function_operators(),
       global_pool_operators(),

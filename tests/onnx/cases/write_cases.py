@@ -464,9 +464,44 @@ def decoder_masked_attention():
     return case
 
 
+def experts():
+    case = Case("experts")
+    count, hidden, inner = 3, 32, 16
+    x, scores = Input(real(5, hidden) * 2), Input(real(5, count))
+    gates = {"activation_type": "swiglu", "swiglu_fusion": 1, "activation_alpha": 1.702,
+             "activation_beta": 1.0, "swiglu_limit": 0.7}
+    forms = [({"activation_type": name}, 1) for name in ("relu", "gelu", "silu", "identity")]
+    forms += [(gates, 2)]
+    for attributes, rows in forms:
+        weights = [real(count, rows * inner, hidden), real(count, rows * inner),
+                   real(count, hidden, inner), real(count, hidden)]
+        case.add("MoE", [x, scores] + weights, k=2, normalize_routing_weights=1, **attributes)
+    case.add("MoE", [x, scores, weights[0], None, weights[2]], k=1, **gates)
+    for bits in (4, 8):
+        for attributes, rows in forms[2:3] + forms[4:]:
+            operands = [x, scores, u8(count, rows * inner, hidden * bits // 8),
+                        scale(count, rows * inner), real(count, rows * inner),
+                        u8(count, hidden, inner * bits // 8), scale(count, hidden),
+                        real(count, hidden)]
+            case.add("QMoE", operands, k=2, normalize_routing_weights=1, expert_weight_bits=bits,
+                     **attributes)
+    blocks = [x, scores, u8(count, inner, hidden // 2), scale(count, inner, hidden // 16), None,
+              u8(count, hidden, inner // 2), scale(count, hidden, inner // 16), None]
+    one = {"k": 1, "normalize_routing_weights": 1, "activation_type": "silu"}
+    case.add("QMoE", blocks, block_size=16, **one)
+    rows = [x, scores, u8(count, inner, hidden // 2), scale(count, inner), None,
+            u8(count, hidden, inner // 2), scale(count, hidden)] + [None] * 4
+    rows += [u8(count, inner // 2), u8(count, hidden // 2)]
+    case.add("QMoE", rows, **one)
+    mixed = rows[:11] + [None] * 3 + [Input(np.abs(real(5, count)))]
+    case.add("QMoE", mixed, k=2, activation_type="silu")
+    return case
+
+
 if __name__ == "__main__":
     for make in (four_bit_integers, sixteen_bit_integers, matmul_n_bits, gather_block_quantized,
                  rotary_embedding, group_query_attention, quantised_attention, quantised_windows,
                  quantised_functions, dynamic_quantize_lstm, embedding, predecessors,
-                 more_predecessors, matmul_bnb4, ragged_attention, decoder_masked_attention):
+                 more_predecessors, matmul_bnb4, ragged_attention, decoder_masked_attention,
+                 experts):
         make().write()

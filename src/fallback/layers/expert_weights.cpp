@@ -1,0 +1,110 @@
+#include "fallback/layers/expert_weights.h"
+
+#include <fmt/format.h>
+
+#include "fallback/common_shapes.h"
+#include "fallback/element.h"
+
+namespace millrace::fallback {
+namespace {
+
+Dims dims_of(std::initializer_list<size_t> sizes) {
+  Dims dims;
+  for (const size_t size : sizes) dims.push_back(static_cast<int64_t>(size));
+  return dims;
+}
+
+Status check_operand(const NodeView& node, size_t index, DataType type, const Dims& wanted) {
+  const TensorView& operand = node.in(index);
+  if (operand.type == type && to_dims(operand.dims) == wanted) return {};
+  return invalid_argument(fmt::format("its input {} must be {} {}, and is {} {}", index,
+                                      tensor::to_string(type), graph::to_string(wanted),
+                                      tensor::to_string(operand.type),
+                                      graph::to_string(to_dims(operand.dims))));
+}
+
+// Returns integer `index` of integers of `bits` bits that are packed into bytes.
+uint32_t integer_at(const uint8_t* bytes, size_t index, size_t bits) {
+  const size_t per_byte = 8 / bits;
+  return static_cast<uint32_t>(bytes[index / per_byte]) >> (index % per_byte * bits) &
+         ((1u << bits) - 1);
+}
+
+size_t bytes_for(size_t integers, size_t bits) {
+  return (integers * bits + 7) / 8;
+}
+
+}  // namespace
+
+Result<DenseWeights> DenseWeights::of(const NodeView& node, size_t weights,
+                                      const ExpertShape& shape) {
+  MILLRACE_RETURN_IF_ERROR(check_operand(node, weights, DataType::kFloat32,
+                                         dims_of({shape.experts, shape.rows, shape.columns})));
+  DenseWeights made;
+  made.weights_ = node.in(weights).as<float>().data();
+  made.shape_ = shape;
+  return made;
+}
+
+Result<PackedWeights> PackedWeights::of(const NodeView& node, const Places& places,
+                                        const ExpertShape& shape) {
+  PackedWeights made;
+  made.shape_ = shape;
+  const int64_t bits = node.integer("expert_weight_bits", 4), block = node.integer("block_size");
+  if (bits != 2 && bits != 4 && bits != 8)
+    return unsupported(
+        fmt::format("weights of {} bits are not supported; 2, 4 and 8 bits are", bits));
+  if (block < 0) return invalid_argument("block_size must be positive");
+  made.bits_ = static_cast<size_t>(bits);
+  made.has_blocks_ = block > 0;
+  made.block_ = made.has_blocks_ ? static_cast<size_t>(block) : shape.columns;
+  made.blocks_ = made.has_blocks_ ? (shape.columns + made.block_ - 1) / made.block_ : 1;
+  const auto [experts, rows, columns] = shape;
+  MILLRACE_RETURN_IF_ERROR(check_operand(node, places.weights, DataType::kUint8,
+                                         dims_of({experts, rows, bytes_for(columns, made.bits_)})));
+  if (!node.has(places.scales))
+    return invalid_argument(
+        fmt::format("its input {}, a list of scales, is missing", places.scales));
+  MILLRACE_RETURN_IF_ERROR(check_operand(
+      node, places.scales, DataType::kFloat32,
+      made.has_blocks_ ? dims_of({experts, rows, made.blocks_}) : dims_of({experts, rows})));
+  made.weights_ = node.in(places.weights).as<uint8_t>().data();
+  made.scales_ = node.in(places.scales).as<float>().data();
+  if (node.has(places.zeros)) {
+    MILLRACE_RETURN_IF_ERROR(check_operand(
+        node, places.zeros, DataType::kUint8,
+        made.has_blocks_ ? dims_of({experts, rows, bytes_for(made.blocks_, made.bits_)})
+                         : dims_of({experts, bytes_for(rows, made.bits_)})));
+    made.zeros_ = node.in(places.zeros).as<uint8_t>().data();
+  }
+  made.buffer_.resize(columns);
+  return made;
+}
+
+float PackedWeights::scale_of(size_t row, size_t block) const {
+  return scales_[row * blocks_ + block];
+}
+
+// Zero points of whole rows are packed along the rows, those of blocks along the blocks of a row.
+float PackedWeights::zero_of(size_t expert, size_t index, size_t block) const {
+  if (zeros_ == nullptr) return static_cast<float>(1u << (bits_ - 1));
+  const size_t row = expert * shape_.rows + index;
+  const uint32_t zero =
+      has_blocks_ ? integer_at(zeros_ + row * bytes_for(blocks_, bits_), block, bits_)
+                  : integer_at(zeros_ + expert * bytes_for(shape_.rows, bits_), index, bits_);
+  return static_cast<float>(zero);
+}
+
+const float* PackedWeights::row(size_t expert, size_t index) {
+  const size_t row = expert * shape_.rows + index;
+  const uint8_t* const bytes = weights_ + row * bytes_for(shape_.columns, bits_);
+  for (size_t block = 0; block < blocks_; ++block) {
+    const float scale = scale_of(row, block), zero = zero_of(expert, index, block);
+    const size_t end = std::min(shape_.columns, (block + 1) * block_);
+    for (size_t column = block * block_; column < end; ++column)
+      buffer_[column] = (static_cast<float>(integer_at(bytes, column, bits_)) - zero) * scale;
+  }
+  return buffer_.data();
+}
+
+}  // namespace millrace::fallback
