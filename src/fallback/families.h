@@ -27,6 +27,7 @@ std::span<const OperatorSpec> global_pool_operators() noexcept;
 std::span<const OperatorSpec> grid_sample_operators() noexcept;
 std::span<const OperatorSpec> indexing_operators() noexcept;
 std::span<const OperatorSpec> label_operators() noexcept;
+std::span<const OperatorSpec> linear_attention_operators() noexcept;
 std::span<const OperatorSpec> linear_operators() noexcept;
 std::span<const OperatorSpec> loss_operators() noexcept;
 std::span<const OperatorSpec> matmul_operators() noexcept;

@@ -54,6 +54,7 @@ std::span<const std::span<const OperatorSpec>> operator_families() noexcept {
       grid_sample_operators(),
       indexing_operators(),
       label_operators(),
+      linear_attention_operators(),
       linear_operators(),
       loss_operators(),
       matmul_operators(),

@@ -158,6 +158,9 @@ Result<ValueId> import_matmul_n_bits(NodeImport& node);
 Result<ValueId> import_matmul_bnb4(NodeImport& node);
 Result<ValueId> import_gather_block_quantized(NodeImport& node);
 
+// microsoft/causal_conv.cpp
+Result<ValueId> import_causal_conv(NodeImport& node);
+
 // microsoft/quantised_lstm.cpp
 Result<ValueId> import_dynamic_quantize_lstm(NodeImport& node);
 

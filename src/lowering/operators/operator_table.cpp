@@ -111,6 +111,7 @@ constexpr OperatorEntry kOperators[] = {
     {"com.microsoft", "BiasGelu", 1, kNow, {2, 2}, import_bias_gelu},
     {"com.microsoft", "BiasSplitGelu", 1, kNow, {2, 2}, import_bias_split_gelu},
     {"com.microsoft", "CDist", 1, kNow, {2, 2}, import_distances},
+    {"com.microsoft", "CausalConvWithState", 1, kNow, {2, 4}, import_causal_conv},
     {"com.microsoft",
      "ConvTransposeWithDynamicPads",
      1,

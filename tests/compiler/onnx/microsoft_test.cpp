@@ -380,6 +380,37 @@ TEST(MicrosoftImport, PredecessorsOfTheStandard) {
   EXPECT_THAT(refusal("ExpandDims", {x, integers({2}, {0, 1})}, {}), HasSubstr("one integer"));
 }
 
+// y[t] = x[t - 2] + 10 x[t - 1] + 100 x[t].
+TEST(MicrosoftImport, CausalConvWithStateGoesOnFromItsState) {
+  const auto x = floats({1, 1, 3}, {1, 2, 3}), weight = floats({1, 1, 3}, {1, 10, 100});
+  const auto state = floats({1, 1, 2}, {8, 9});
+  EXPECT_THAT(compute_as_written("CausalConvWithState", {x, weight}), ElementsAre(100, 210, 321));
+  EXPECT_THAT(compute_as_written("CausalConvWithState", {x, weight}, {}, 1), ElementsAre(2, 3));
+  EXPECT_THAT(compute_as_written("CausalConvWithState", {x, weight, kNone, state}),
+              ElementsAre(198, 219, 321));
+  const auto one = floats({1, 1, 1}, {1});
+  EXPECT_THAT(compute_as_written("CausalConvWithState", {one, weight, kNone, state}, {}, 1),
+              ElementsAre(9, 1));
+  EXPECT_THAT(
+      compute_as_written("CausalConvWithState", {x, floats({1, 1, 2}, {1, 10})}, {{"dilation", 2}}),
+      ElementsAre(10, 20, 31));
+  EXPECT_THAT(compute_as_written("CausalConvWithState", {one, floats({1, 1, 1}, {1})},
+                                 {{"activation", "silu"}}),
+              near({.73106f}));
+}
+
+TEST(MicrosoftImport, CausalConvWithStateRefusesWhatDoesNotFit) {
+  const auto x = floats({1, 1, 3}, {1, 2, 3}), weight = floats({1, 1, 3}, {1, 10, 100});
+  const auto reason = [](const std::vector<TensorProto>& operands, const Attributes& attributes) {
+    return refusal("CausalConvWithState", operands, attributes);
+  };
+  EXPECT_THAT(reason({x, weight}, {{"activation", "sine"}}), HasSubstr("'sine'"));
+  EXPECT_THAT(reason({x, weight}, {{"ndim", 2}}), HasSubstr("ndim"));
+  EXPECT_THAT(reason({x, weight}, {{"dilation", 0}}), HasSubstr("dilation"));
+  EXPECT_THAT(reason({x, x, x}, {}), HasSubstr("its bias [channels]"));
+  EXPECT_THAT(reason({x, weight, kNone, x}, {}), HasSubstr("[1,1,2], not [1,1,3]"));
+}
+
 TEST(MicrosoftImport, DecoderMaskedAttentionRefusesWhatDoesNotFit) {
   const auto token = floats({1, 1, 2}, {1, 2}), past = floats({1, 1, 2, 2}, {1, 2, 3, 4});
   const auto reason = [&](const std::vector<TensorProto>& rest) {

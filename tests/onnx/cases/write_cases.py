@@ -498,10 +498,43 @@ def experts():
     return case
 
 
+def linear_attention():
+    case = Case("linear_attention")
+    key, value, batch, tokens = 4, 6, 2, 3
+
+    def add(rule, queries=2, states=2, keys=None, by_row=False, one_beta=False, past=True, **rest):
+        keys = keys or states
+        operands = [Input(real(batch, tokens, n)) for n in (queries * key, keys * key,
+                                                             states * value)]
+        gates = [np.abs(real(batch, tokens, states * (key if by_row else 1))) * -1,
+                 np.abs(real(batch, tokens, 1 if one_beta else states))]
+        operands += [Input(real(batch, states, key, value)) if past else None]
+        operands += [Input(gate) if name in rule else None
+                     for name, gate in zip(("gated", "delta"), gates)]
+        case.add("LinearAttention", operands, outputs=2, q_num_heads=queries, kv_num_heads=states,
+                 update_rule=rule, **rest)
+
+    for rule in ("linear", "gated", "delta", "gated_delta"):
+        add(rule)
+    add("gated_delta", queries=4)
+    add("gated_delta", queries=1, states=2)
+    add("gated_delta", by_row=True, past=False)
+    add("delta", one_beta=True, scale=0.3)
+    signal, weights, bias = Input(real(2, 3, 5)), real(3, 1, 4), real(3)
+    state = Input(real(2, 3, 3))
+    case.add("CausalConvWithState", [signal, weights], outputs=2)
+    case.add("CausalConvWithState", [signal, weights, bias, state], outputs=2, activation="silu")
+    case.add("CausalConvWithState", [Input(real(2, 3, 1)), weights, None, state], outputs=2)
+    case.add("CausalConvWithState", [signal, weights], outputs=2, dilation=2)
+    case.add("CausalConvWithState", [Input(real(2, 5, 3, 1)), weights, bias,
+                                     Input(real(2, 3, 3, 1))], outputs=2, channels_last=1)
+    return case
+
+
 if __name__ == "__main__":
     for make in (four_bit_integers, sixteen_bit_integers, matmul_n_bits, gather_block_quantized,
                  rotary_embedding, group_query_attention, quantised_attention, quantised_windows,
                  quantised_functions, dynamic_quantize_lstm, embedding, predecessors,
                  more_predecessors, matmul_bnb4, ragged_attention, decoder_masked_attention,
-                 experts):
+                 experts, linear_attention):
         make().write()
