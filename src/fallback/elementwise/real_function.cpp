@@ -70,7 +70,7 @@ std::span<const OperatorSpec> real_function_operators() noexcept {
       {"Exp", 1, {}, {}, kReals, same_as_first, unary<UnaryKind::kExp>},
       {"Floor", 1, {}, {}, kReals, same_as_first, unary<UnaryKind::kFloor>},
       {"HardSigmoid", 1, {}, {}, kReals, same_as_first, hard_sigmoid, kAlphaBeta},
-      {"HardSwish", 14, {}, {}, kReals, same_as_first, hard_swish},
+      {"HardSwish", 1, {}, {}, kReals, same_as_first, hard_swish},
       {"LeakyRelu", 1, {}, {}, kReals, same_as_first, leaky_relu, kAlpha},
       {"Log", 1, {}, {}, kReals, same_as_first, unary<UnaryKind::kLog>},
       {"Mish", 18, {}, {}, kReals, same_as_first, mish},

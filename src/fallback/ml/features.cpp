@@ -166,45 +166,57 @@ Status extractor(const Call& call) {
   });
 }
 
-// Returns the number of features of each input, which are concatenated. inputdimensions must agree
-// with it.
-Result<std::vector<size_t>> widths_of(const NodeView& node) {
+// An input of FeatureVectorizer: what each row holds, over all dimensions but the first, and how
+// many of these features the result gets. If it has fewer than that, zeros follow.
+struct Part {
+  Rows rows;
+  size_t width = 0;
+};
+
+Rows rows_of_any_rank(const TensorView& x) {
+  if (x.rank() < 2) return {1, x.elements()};
+  return {static_cast<size_t>(x.dims[0]), element_count(x.dims.subspan(1))};
+}
+
+// Returns the inputs, which are concatenated. The attribute inputdimensions states their widths.
+Result<std::vector<Part>> parts_of(const NodeView& node) {
   const Dims* stated = node.integers("inputdimensions");
   if (stated != nullptr && stated->size() != node.input_count())
     return invalid_argument("inputdimensions must have one entry per input");
-  MILLRACE_ASSIGN_OR_RETURN(const Rows first, rows_of(node.in(0)));
-  std::vector<size_t> widths;
+  std::vector<Part> parts;
   for (size_t i = 0; i < node.input_count(); ++i) {
-    MILLRACE_ASSIGN_OR_RETURN(const Rows rows, rows_of(node.in(i)));
-    if (!kFeatures.contains(node.in(i).type) || rows.count != first.count)
+    const Rows rows = rows_of_any_rank(node.in(i));
+    if (!kFeatures.contains(node.in(i).type) || rows.count != rows_of_any_rank(node.in(0)).count)
       return invalid_argument(fmt::format("input {} differs in rows, or has no features", i));
-    if (stated != nullptr && (*stated)[i] != static_cast<int64_t>(rows.features))
-      return unsupported(fmt::format("input {} has {} features, but inputdimensions states {}", i,
-                                     rows.features, (*stated)[i]));
-    widths.push_back(rows.features);
+    if (stated != nullptr && ((*stated)[i] < 0 || (*stated)[i] > graph::kMaxElements))
+      return invalid_argument("inputdimensions are out of range");
+    parts.push_back({rows, stated == nullptr ? rows.features : static_cast<size_t>((*stated)[i])});
   }
-  return widths;
+  return parts;
 }
 
 Status shape_of_vectorizer(Inference& node) {
-  MILLRACE_ASSIGN_OR_RETURN(const std::vector<size_t> widths, widths_of(node));
+  MILLRACE_ASSIGN_OR_RETURN(const std::vector<Part> parts, parts_of(node));
   int64_t sum = 0;
-  for (const size_t width : widths) sum += static_cast<int64_t>(width);
-  node.set(0, DataType::kFloat32, {static_cast<int64_t>(rows_of(node.in(0))->count), sum});
+  for (const Part& part : parts)
+    if (__builtin_add_overflow(sum, static_cast<int64_t>(part.width), &sum))
+      return invalid_argument("inputdimensions are out of range");
+  node.set(0, DataType::kFloat32, {static_cast<int64_t>(parts[0].rows.count), sum});
   return {};
 }
 
 Status vectorizer(const Call& call) {
-  MILLRACE_ASSIGN_OR_RETURN(const std::vector<size_t> widths, widths_of(call));
-  const auto count = static_cast<size_t>(call.out(0).dims[0]);
+  MILLRACE_ASSIGN_OR_RETURN(const std::vector<Part> parts, parts_of(call));
   const auto whole = static_cast<size_t>(call.out(0).dims[1]);
+  std::ranges::fill(call.out(0).as<float>(), 0.0f);
   float* to = call.out(0).as<float>().data();
-  for (size_t i = 0; i < widths.size(); ++i) {
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const auto [rows, width] = parts[i];
     const std::vector<double> x = numbers_of(call.in(i));
-    for (size_t row = 0; row < count; ++row)
-      for (size_t column = 0; column < widths[i]; ++column)
-        to[row * whole + column] = static_cast<float>(x[row * widths[i] + column]);
-    to += widths[i];
+    for (size_t row = 0; row < rows.count; ++row)
+      for (size_t column = 0; column < std::min(width, rows.features); ++column)
+        to[row * whole + column] = static_cast<float>(x[row * rows.features + column]);
+    to += width;
   }
   return {};
 }

@@ -44,7 +44,7 @@ constexpr OperatorEntry kOperators[] = {
     {"", "GlobalAveragePool", kFirst, kNow, {1, 1}, import_global_average_pool},
     {"", "GlobalMaxPool", kFirst, kNow, {1, 1}, import_global_max_pool},
     {"", "HardSigmoid", kFirst, kNow, {1, 1}, import_hard_sigmoid},
-    {"", "HardSwish", 14, kNow, {1, 1}, import_hard_swish},
+    {"", "HardSwish", kFirst, kNow, {1, 1}, import_hard_swish},
     {"", "Identity", kFirst, kNow, {1, 1}, import_identity},
     {"", "LeakyRelu", kFirst, kNow, {1, 1}, import_leaky_relu},
     {"", "Log", kFirst, kNow, {1, 1}, import_unary<UnaryKind::kLog>},

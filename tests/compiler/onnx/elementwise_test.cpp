@@ -38,6 +38,7 @@ TEST(ElementwiseImport, OneOperandAndItsAttributes) {
       {9, "Erf", {}, {UnaryKind::kErf}},
       {11, "Round", {}, {UnaryKind::kRound}},
       {14, "HardSwish", {}, {UnaryKind::kHardSwish}},
+      {11, "HardSwish", {}, {UnaryKind::kHardSwish}},
       {20, "Gelu", {}, {UnaryKind::kGelu}},
       {24, "Swish", {}, {UnaryKind::kSwish}},
       {7, "LeakyRelu", {}, {UnaryKind::kLeakyRelu, 0.01f}},

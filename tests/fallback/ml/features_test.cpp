@@ -94,6 +94,19 @@ TEST(FallbackFeatureVectorizer, PutsFeaturesSideBySide) {
               HasSubstr("differs in rows"));
 }
 
+// As ONNX Runtime: inputdimensions states how much of each row is taken, whatever its rank.
+TEST(FallbackFeatureVectorizer, TakesRowsOfAnyRank) {
+  const auto widths = [](Dims stated) { return test::Attributes{{"inputdimensions", stated}}; };
+  const Array x = array<float>({2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
+  const auto y = compute("ai.onnx.ml.FeatureVectorizer", {x}, widths({4}));
+  EXPECT_EQ(y.dims, (Dims{2, 4}));
+  EXPECT_THAT(y.as<float>(), ElementsAre(1, 2, 3, 4, 5, 6, 7, 8));
+  EXPECT_THAT(compute("ai.onnx.ml.FeatureVectorizer", {x, x}, widths({1, 5})).as<float>(),
+              ElementsAre(1, 1, 2, 3, 4, 0, 5, 5, 6, 7, 8, 0));
+  EXPECT_THAT(refusal("ai.onnx.ml.FeatureVectorizer", {x}, widths({-1})).message(),
+              HasSubstr("out of range"));
+}
+
 TEST(FallbackOneHotEncoder, MarksTheCategory) {
   const Array x = vector_of<int64_t>({5, 1, 9});
   const test::Attributes allowed = {{"cats_int64s", Dims{1, 5}}};
