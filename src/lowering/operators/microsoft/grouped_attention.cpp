@@ -23,7 +23,6 @@ namespace {
 
 using graph::BinaryKind;
 using graph::Dims;
-using graph::UnaryKind;
 using tensor::DataType;
 
 constexpr size_t kQuery = 0, kKey = 1, kValue = 2, kPastKey = 3, kPastValue = 4, kLengths = 5,
@@ -223,15 +222,6 @@ Result<ValueId> causal_penalty(NodeImport& node, const Sizes& sizes) {
   return penalty_of_keys_out_of_sight(node, sizes.length, sizes.past(), sizes.total, window);
 }
 
-// Emits softcap * tanh(scores / softcap), if the node has a softcap.
-Result<ValueId> capped(NodeImport& node, ValueId scores) {
-  const float cap = node.float_attribute("softcap", 0);
-  if (!(cap > 0)) return scores;
-  MILLRACE_ASSIGN_OR_RETURN(scores, node.unary(UnaryKind::kLinear, scores, 1 / cap));
-  MILLRACE_ASSIGN_OR_RETURN(scores, node.unary(UnaryKind::kTanh, scores));
-  return node.unary(UnaryKind::kLinear, scores, cap);
-}
-
 // Returns the score of the sink of each head, [batch, heads, length, 1]; kNoValue without sinks. A
 // smooth softmax, whose denominator is 1 + the sum, has sinks of 0.
 Result<ValueId> sinks_of(NodeImport& node, const Sizes& sizes) {
@@ -259,22 +249,12 @@ Result<ValueId> weights_of(NodeImport& node, ValueId scores, const Sizes& sizes)
   return part_of(node, weights, 3, 0, sizes.total);
 }
 
-// Emits the attention. The query heads of a group are stacked: [batch, heads, length, size] is
-// reshaped to [batch, kv_heads, heads / kv_heads * length, size].
+// Emits the attention.
 Result<ValueId> attend(NodeImport& node, const Sizes& sizes, const Heads& heads) {
-  const int64_t rows = sizes.heads / sizes.kv_heads * sizes.length;
-  const Dims grouped = {sizes.batch, sizes.kv_heads, rows, sizes.total};
-  MILLRACE_ASSIGN_OR_RETURN(
-      const ValueId query,
-      node.reshape(heads.query, {sizes.batch, sizes.kv_heads, rows, sizes.size}));
-  graph::MatMul product;
-  product.transpose_b = true;
-  product.alpha = node.float_attribute("scale", 0);
-  if (product.alpha == 0) product.alpha = 1 / std::sqrt(static_cast<float>(sizes.size));
-  MILLRACE_ASSIGN_OR_RETURN(ValueId scores, node.emit(product, {query, heads.key}));
-  MILLRACE_ASSIGN_OR_RETURN(
-      scores, node.reshape(scores, {sizes.batch, sizes.heads, sizes.length, sizes.total}));
-  MILLRACE_ASSIGN_OR_RETURN(scores, capped(node, scores));
+  float scale = node.float_attribute("scale", 0);
+  if (scale == 0) scale = 1 / std::sqrt(static_cast<float>(sizes.size));
+  MILLRACE_ASSIGN_OR_RETURN(ValueId scores, grouped_scores(node, heads.query, heads.key, scale));
+  MILLRACE_ASSIGN_OR_RETURN(scores, soft_capped(node, scores, node.float_attribute("softcap", 0)));
   MILLRACE_ASSIGN_OR_RETURN(const ValueId penalty, causal_penalty(node, sizes));
   if (penalty != kNoValue) {
     MILLRACE_ASSIGN_OR_RETURN(scores, node.binary(BinaryKind::kAdd, scores, penalty));
@@ -283,12 +263,9 @@ Result<ValueId> attend(NodeImport& node, const Sizes& sizes, const Heads& heads)
     MILLRACE_ASSIGN_OR_RETURN(scores,
                               node.binary(BinaryKind::kAdd, scores, node.operand(kScoreBias)));
   }
-  MILLRACE_ASSIGN_OR_RETURN(ValueId weights, weights_of(node, scores, sizes));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId weights, weights_of(node, scores, sizes));
   if (node.output_count() > 3) node.set_output(3, weights);
-  MILLRACE_ASSIGN_OR_RETURN(weights, node.reshape(weights, grouped));
-  MILLRACE_ASSIGN_OR_RETURN(ValueId result, node.emit(graph::MatMul{}, {weights, heads.value}));
-  MILLRACE_ASSIGN_OR_RETURN(
-      result, node.reshape(result, {sizes.batch, sizes.heads, sizes.length, sizes.size}));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId result, grouped_sums(node, weights, heads.value));
   return join_heads(node, result);
 }
 
