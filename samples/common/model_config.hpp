@@ -16,7 +16,7 @@
 namespace samples {
 
 struct ModelConfig {
-  std::size_t index = 0;  // in the array
+  std::size_t number = 0;  // its position in the array, from 1
   std::string path;
   uint32_t start_column = 0;
   bool aie_columns_sharing = true;

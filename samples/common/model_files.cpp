@@ -42,7 +42,7 @@ std::vector<TableRow> rows_of(const ModelConfig& config) {
   OutputFile file(kNodeFile);
   print_table(file.stream(), "IFM nodes of " + config.path, rows_of(inputs));
   file.commit();
-  throw std::runtime_error("model " + std::to_string(config.index) +
+  throw std::runtime_error("model " + std::to_string(config.number) +
                            ": the names in ifm_node_file_map are not the model's IFM nodes (see " +
                            kNodeFile + ")");
 }
@@ -59,7 +59,7 @@ std::vector<std::vector<char>> read_ifms(const ModelConfig& config, const Tensor
 
 std::string write_ofms(const ModelConfig& config, const Batch& outputs, std::size_t rows) {
   const std::filesystem::path directory =
-      std::filesystem::path(config.ofm_dir) / ("ofm_model_" + std::to_string(config.index));
+      std::filesystem::path(config.ofm_dir) / ("ofm_model_" + std::to_string(config.number));
   std::filesystem::create_directories(directory);
   for (std::size_t i = 0; i < outputs.front().size(); ++i) {
     const vart::NpuTensorInfo& info = outputs.front()[i].get_info();

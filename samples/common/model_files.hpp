@@ -18,7 +18,7 @@ using TensorInfos = std::vector<vart::NpuTensorInfo>;
 std::vector<std::vector<char>> read_ifms(const ModelConfig& config, const TensorInfos& inputs);
 
 // Writes the first `rows` frames of every output and returns the directory:
-// <ofm_dir>/ofm_model_<index>/<name>_<AxBxC>_<dtype>.bin
+// <ofm_dir>/ofm_model_<number>/<name>_<AxBxC>_<dtype>.bin
 std::string write_ofms(const ModelConfig& config, const Batch& outputs, std::size_t rows);
 
 }  // namespace samples

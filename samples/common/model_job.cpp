@@ -24,7 +24,7 @@ std::string runner_log_level(int log_level) {
 }
 
 std::string name_of(const ModelConfig& config) {
-  return "model " + std::to_string(config.index) + " (" + config.path + ")";
+  return "model " + std::to_string(config.number) + " (" + config.path + ")";
 }
 
 }  // namespace
@@ -104,7 +104,7 @@ void print_summary(const std::vector<std::unique_ptr<ModelJob>>& jobs,
                    const std::string& time_heading, double (ModelJob::*time)() const) {
   std::vector<TableRow> rows = {{"Model", "File", "Rows", "Runs", time_heading, "OFM"}};
   for (const auto& job : jobs)
-    rows.push_back({std::to_string(job->config().index), job->config().path,
+    rows.push_back({std::to_string(job->config().number), job->config().path,
                     std::to_string(job->rows()), std::to_string(job->milliseconds().size()),
                     fixed(((*job).*time)(), 3), job->output_location()});
   print_table(std::cout, "Execution Summary", rows);
@@ -116,7 +116,7 @@ void print_performance(const std::vector<std::unique_ptr<ModelJob>>& jobs) {
     const auto [fastest, slowest] =
         std::minmax_element(job->milliseconds().begin(), job->milliseconds().end());
     const double frames = static_cast<double>(job->rows() * job->milliseconds().size());
-    rows.push_back({std::to_string(job->config().index), fixed(*fastest, 3),
+    rows.push_back({std::to_string(job->config().number), fixed(*fastest, 3),
                     fixed(job->average_ms(), 3), fixed(*slowest, 3),
                     fixed(frames * 1000 / job->total_ms(), 1)});
   }

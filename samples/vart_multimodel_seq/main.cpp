@@ -18,7 +18,7 @@ void run(const MultiModelArguments& arguments) {
   const std::vector<samples::ModelConfig> configs = samples::read_model_configs(arguments.config);
   Jobs jobs;
   for (const samples::ModelConfig& config : configs) {
-    samples::log_info(arguments, "Model " + std::to_string(config.index) + ": " + config.path);
+    samples::log_info(arguments, "Model " + std::to_string(config.number) + ": " + config.path);
     ModelJob& job = *jobs.emplace_back(std::make_unique<ModelJob>(config, arguments));
     job.load();
     job.run();

@@ -167,7 +167,7 @@ class SampleBytes : public testing::TestWithParam<std::tuple<Network, int>> {
     std::ofstream(path) << config;
     std::vector<std::string> files;
     for (const graph::Boundary& output : outputs_)
-      files.push_back("ofm_model_0/" + output.hw->name + "_" + shape_text(*output.hw) + "_" +
+      files.push_back("ofm_model_1/" + output.hw->name + "_" + shape_text(*output.hw) + "_" +
                       (network().precision == kBf16 ? "bfloat16" : "float32") + ".bin");
     return run({program, "-c", path}, files);
   }

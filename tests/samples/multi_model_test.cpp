@@ -39,15 +39,15 @@ TEST_P(MultiModel, WritesTheOutputsOfEveryModel) {
   const ProgramResult result = run_config(Json::array({entry(1), second}));
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(files(),
-              UnorderedElementsAre("ofm_model_0/" + kFile, "elsewhere/ofm_model_1/" + kFile));
-  EXPECT_EQ(size_of("ofm_model_0/" + kFile), kOutputBytes);
+              UnorderedElementsAre("ofm_model_1/" + kFile, "elsewhere/ofm_model_2/" + kFile));
+  EXPECT_EQ(size_of("ofm_model_1/" + kFile), kOutputBytes);
   EXPECT_THAT(result.err, MatchesRegex("(.INFO. vart: [^\n]* created from [^\n]*\n){2}"));
   const size_t completed = result.out.find("[INFO] All models completed successfully.\n");
   ASSERT_NE(completed, std::string::npos);
   const std::string summary = result.out.substr(completed);
   EXPECT_THAT(summary, HasSubstr("---- Execution Summary ----\n"));
   EXPECT_THAT(summary, HasSubstr(at_once() ? "Total (ms)" : "Avg (ms)"));
-  EXPECT_THAT(summary, HasSubstr("elsewhere/ofm_model_1\n"));
+  EXPECT_THAT(summary, HasSubstr("elsewhere/ofm_model_2\n"));
 }
 
 TEST_P(MultiModel, FewerRowsThanTheBatchAreAPartialBatch) {
@@ -56,7 +56,7 @@ TEST_P(MultiModel, FewerRowsThanTheBatchAreAPartialBatch) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.err, HasSubstr("\n[WARN] "));
   EXPECT_THAT(result.err, HasSubstr("holds 3 of 4 rows"));
-  EXPECT_EQ(size_of("ofm_model_0/" + kFile), 3 * kOutputBytes);
+  EXPECT_EQ(size_of("ofm_model_1/" + kFile), 3 * kOutputBytes);
 }
 
 TEST_P(MultiModel, RowsBeyondTheBatchAreDropped) {
@@ -64,7 +64,7 @@ TEST_P(MultiModel, RowsBeyondTheBatchAreDropped) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.err, HasSubstr("\n[WARN] "));
   EXPECT_THAT(result.err, HasSubstr("3 of 5 rows are dropped"));
-  EXPECT_EQ(size_of("ofm_model_0/" + kFile), 2 * kOutputBytes);
+  EXPECT_EQ(size_of("ofm_model_1/" + kFile), 2 * kOutputBytes);
 }
 
 TEST_P(MultiModel, DryRunReadsAndWritesNothing) {
@@ -80,8 +80,8 @@ TEST_P(MultiModel, BenchmarkAddsATable) {
   const ProgramResult result = run_config(Json::array({entry(1)}), {"-b", "-r", "3"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("---- Performance ----\n"));
-  EXPECT_THAT(result.out, ContainsRegex("\n  0 +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+\n"));
-  EXPECT_THAT(files(), UnorderedElementsAre("ofm_model_0/" + kFile));
+  EXPECT_THAT(result.out, ContainsRegex("\n  1 +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+\n"));
+  EXPECT_THAT(files(), UnorderedElementsAre("ofm_model_1/" + kFile));
 }
 
 TEST_P(MultiModel, LogLevelZeroKeepsWarningsAndInformationBack) {

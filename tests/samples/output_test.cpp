@@ -80,7 +80,7 @@ TEST_F(SampleOutput, FilesThatCannotBeWrittenAreNotLeft) {
                  "cannot write tiny_info.json");
   for (const char* program : {MILLRACE_MULTI_TENANCY, MILLRACE_MULTIMODEL_SEQ})
     expect_failure(run_with_small_files(kHalfOfThem, program, {"--config", models_config()}),
-                   "cannot write ./ofm_model_0/");
+                   "cannot write ./ofm_model_1/");
   expect_failure(run_with_small_files(1, MILLRACE_NRT_LOAD_RUN, {"-o", ".", model()}),
                  "cannot write ./probs.bin");
 }
