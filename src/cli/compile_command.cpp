@@ -107,11 +107,18 @@ bool is_given(const CompileFlags& flags, std::string_view option) {
   return std::ranges::find(flags.given, option) != flags.given.end();
 }
 
+// The settings of a compilation: the flags, completed by the configuration file.
+struct Settings {
+  CompileFlags flags;
+  uint32_t columns = graph::kColumnsOfAUnit;
+};
+
 // Returns the flags, completed by the settings of the configuration file. Prints a note about
 // settings that are ignored.
-Result<CompileFlags> with_config(const CompileArguments& arguments) {
-  CompileFlags flags = arguments.flags;
-  if (arguments.config.empty()) return flags;
+Result<Settings> read_settings(const CompileArguments& arguments) {
+  Settings settings{arguments.flags};
+  if (arguments.config.empty()) return settings;
+  CompileFlags& flags = settings.flags;
   MILLRACE_ASSIGN_OR_RETURN(const compiler::VendorConfig config,
                             compiler::read_vendor_config(arguments.config));
   if (config.batch_size && !is_given(flags, "--batch")) flags.batch = *config.batch_size;
@@ -120,7 +127,8 @@ Result<CompileFlags> with_config(const CompileArguments& arguments) {
   if (!config.ignored.empty())
     print_escaped("note: {}: these settings are ignored: {}\n", arguments.config,
                   fmt::join(config.ignored, ", "));
-  return flags;
+  settings.columns = config.columns();
+  return settings;
 }
 
 // Returns why shapes of the model are known only when a job runs: an open input, or else the first
@@ -350,14 +358,15 @@ Status tune_archive(const CompileArguments& arguments) {
 }
 
 Status compile_to_archive(const CompileArguments& arguments) {
-  MILLRACE_ASSIGN_OR_RETURN(const CompileFlags flags, with_config(arguments));
+  MILLRACE_ASSIGN_OR_RETURN(const Settings settings, read_settings(arguments));
+  const CompileFlags& flags = settings.flags;
   MILLRACE_ASSIGN_OR_RETURN(Compiled compiled, compile_and_dump(arguments, flags));
   graph::CompiledModel& model = compiled.model;
   MILLRACE_RETURN_IF_ERROR(add_profiles(arguments.profiles, &model));
   CleanInterruption interruption;
   MILLRACE_RETURN_IF_ERROR(interruption.start());
-  MILLRACE_RETURN_IF_ERROR(
-      model::write_archive(graph::encode(model), arguments.output, form_of(arguments)));
+  MILLRACE_RETURN_IF_ERROR(model::write_archive(graph::encode(model, settings.columns),
+                                                arguments.output, form_of(arguments)));
   if (model.network != nullptr) {
     print_dynamic(model, arguments.output);
     note_class_names(model);
@@ -365,10 +374,13 @@ Status compile_to_archive(const CompileArguments& arguments) {
   }
   const std::string partitions =
       model.partitions.size() > 1 ? fmt::format("{} partitions, ", model.partitions.size()) : "";
-  print_escaped("{}: {} operators, {}{:.2f} MB of weights, {}, batch {}\n", arguments.output,
+  const std::string columns = settings.columns == graph::kColumnsOfAUnit
+                                  ? ""
+                                  : fmt::format(", {} columns", settings.columns);
+  print_escaped("{}: {} operators, {}{:.2f} MB of weights, {}, batch {}{}\n", arguments.output,
                 model.graph.nodes.size(), partitions,
                 static_cast<double>(weight_bytes(model)) * 1e-6,
-                graph::precision_name(model, model.precision), model.batch_size);
+                graph::precision_name(model, model.precision), model.batch_size, columns);
   const quantise::HwViewCost* const cost = compiled.hw_views ? &*compiled.hw_views : nullptr;
   for (const std::string& line : hw_view_lines(model, cost)) print_escaped("{}\n", line);
   print_cpu_operators(model, flags);

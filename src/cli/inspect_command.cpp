@@ -13,6 +13,7 @@
 #include "cli/inputs/picture_hint.h"
 #include "cli/model_source.h"
 #include "cli/print_escaped.h"
+#include "graph/archive/codec.h"
 #include "graph/boundary_quantisation.h"
 #include "graph/network/network.h"
 #include "graph/partitions.h"
@@ -270,8 +271,10 @@ void print_profiles(const Json& profiles, const std::string& hw_quantisation) {
 
 void print_text(const Json& model) {
   const bool dynamic = model["dynamic"].get<bool>();
-  print_escaped("{}  {}  batch {}{}\n", model["name"].get<std::string>(),
+  const auto columns = model["columns"].get<uint32_t>();
+  print_escaped("{}  {}  batch {}{}{}\n", model["name"].get<std::string>(),
                 model["precision"].get<std::string>(), model["batch_size"].get<int>(),
+                columns == graph::kColumnsOfAUnit ? "" : fmt::format("  {} columns", columns),
                 dynamic ? "  dynamic: each job sets the shapes" : "");
   print_tensors("inputs", model["inputs"]);
   print_tensors("outputs", model["outputs"]);
@@ -287,11 +290,20 @@ void print_text(const Json& model) {
                 plan["arena_bytes"].get<uint64_t>(), plan["bytes_without_reuse"].get<uint64_t>());
 }
 
+// Returns the columns that the model at `path` occupies where it is placed by columns. An ONNX file
+// says nothing about that.
+Result<uint32_t> columns_in(const std::string& path) {
+  if (path.ends_with(".onnx")) return graph::kColumnsOfAUnit;
+  MILLRACE_ASSIGN_OR_RETURN(const auto archive, model::Archive::open(path));
+  return graph::columns_of(*archive);
+}
+
 }  // namespace
 
 Status run_inspect(const InspectArguments& arguments) {
   MILLRACE_ASSIGN_OR_RETURN(const auto model, open_model(arguments.model, arguments.flags));
-  const Json description = describe(*model);
+  Json description = describe(*model);
+  MILLRACE_ASSIGN_OR_RETURN(description["columns"], columns_in(arguments.model));
   if (arguments.json)
     // Names in files need not be valid UTF-8: invalid bytes are replaced.
     print_escaped_lines(description.dump(2, ' ', true, Json::error_handler_t::replace) + "\n");

@@ -29,10 +29,11 @@ Status set_once(const std::string& key, Value value, std::optional<Value>& setti
 }
 
 Status read_entry(const std::string& key, const Json& value, VendorConfig& config) {
-  if (key == "dp_size") {
+  if (key == "dp_size" || key == "tp_size") {
     if (!value.is_number_unsigned() || value < 1u || value > kMostFrames)
       return wrong_value(key, fmt::format("a number from 1 to {}", kMostFrames));
-    return set_once(key, value.get<uint32_t>(), config.batch_size);
+    return set_once(key, value.get<uint32_t>(),
+                    key == "dp_size" ? config.batch_size : config.tensor_parallel);
   }
   if (key == "enable_f32_to_bf16_conversion") {
     if (!value.is_boolean()) return wrong_value(key, "true or false");
@@ -63,6 +64,10 @@ Result<VendorConfig> read_text(std::string_view text) {
     found = found || in_pass;
   }
   if (!found) return invalid_argument(fmt::format("it has no object \"{}\"", kSection));
+  if (config.columns() > graph::kMostColumnsOfAModel)
+    return invalid_argument(
+        fmt::format("\"dp_size\" times \"tp_size\" makes {} columns, but a model can occupy {}",
+                    config.columns(), graph::kMostColumnsOfAModel));
   return config;
 }
 

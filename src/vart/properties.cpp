@@ -64,6 +64,7 @@ constexpr std::array kProperties = {
              [](auto& it) -> std::any { return size_t{it.session.lane_count()}; }},
     Property{"batch_size_per_core",
              [](auto& it) -> std::any { return size_t{it.model().batch_size}; }},
+    Property{"columns", [](auto& it) -> std::any { return size_t{it.loaded.columns}; }},
     Property{"onnx_scratch_bytes",
              [](auto& it) -> std::any { return static_cast<size_t>(it.info().context_bytes); }},
     Property{

@@ -49,7 +49,8 @@ std::unique_ptr<runtime::Session> make_session(const runtime::LoadedProgram& loa
   session.name = fmt::format("runner \"{}\"", options.name);
   session.max_lanes = options.async_threadpool_depth;
   session.mode = options.job_mode;
-  session.placement = runtime::Placement{options.start_column, !options.aie_columns_sharing};
+  session.placement =
+      runtime::Placement{options.start_column, !options.aie_columns_sharing, loaded.columns};
   return value_or_runtime_error(runtime::Session::create(loaded.device, loaded.program, session));
 }
 

@@ -151,6 +151,15 @@ TEST_F(VendorConfig, WhatMeansSomethingHereAppliesAndTheRestIsReported) {
   EXPECT_THAT(output, testing::HasSubstr("these settings are ignored: device, optimize_level\n"));
 }
 
+TEST_F(VendorConfig, TheSizesGiveTheColumnsOfTheModel) {
+  EXPECT_THAT(output_with(R"({"dp_size": 2, "tp_size": 3})"),
+              testing::HasSubstr("batch 2, 24 columns\n"));
+  EXPECT_THAT(output_with(R"({"tp_size": 4})"), testing::HasSubstr("batch 1, 16 columns\n"));
+  EXPECT_THAT(millrace({"inspect", file("a.rai")}).out,
+              testing::HasSubstr("batch 1  16 columns\n"));
+  EXPECT_THAT(output_with(R"({"dp_size": 1, "tp_size": 1})"), testing::HasSubstr("batch 1\n"));
+}
+
 TEST_F(VendorConfig, FlagsTakePrecedence) {
   EXPECT_THAT(output_with(R"({"dp_size": 3, "enable_f32_to_bf16_conversion": true})",
                           {"--batch", "2", "--precision", "fp32"}),
@@ -173,6 +182,9 @@ TEST_F(VendorConfig, WhatMakesNoSenseIsRefusedWithTheReason) {
   EXPECT_THAT(output_with("[]"), testing::HasSubstr("\"vaiml_config\" takes an object"));
   EXPECT_THAT(output_with("{"), testing::HasSubstr("it is not a JSON object"));
   EXPECT_THAT(output_with(R"({"dp_size": 4097})"), testing::HasSubstr("a number from 1 to 4096"));
+  EXPECT_THAT(output_with(R"({"tp_size": -1})"), testing::HasSubstr("\"tp_size\" takes a number"));
+  EXPECT_THAT(output_with(R"({"dp_size": 4096, "tp_size": 5})"),
+              testing::HasSubstr("makes 81920 columns, but a model can occupy 65536"));
   std::ofstream(file("other.json")) << "{}";
   expect_failure(
       millrace({"compile", kGlyphsOnnx, "-o", file("a.rai"), "--config", file("other.json")}),

@@ -21,8 +21,10 @@ using model::ArchiveForm;
 using Json = nlohmann::json;
 using ::testing::HasSubstr;
 
-Result<std::shared_ptr<const Archive>> in_memory(const CompiledModel& model) {
-  const auto bytes = std::make_shared<const std::vector<std::byte>>(archive_bytes(encode(model)));
+Result<std::shared_ptr<const Archive>> in_memory(const CompiledModel& model,
+                                                 uint32_t columns = kColumnsOfAUnit) {
+  const auto bytes =
+      std::make_shared<const std::vector<std::byte>>(archive_bytes(encode(model, columns)));
   return Archive::from_memory(*bytes, bytes);
 }
 
@@ -114,6 +116,18 @@ TEST_P(ArchiveCodecForms, RoundTripKeepsEverything) {
 std::string text_of(const std::string& path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(ArchiveCodec, TheColumnsOfTheModelAreKept) {
+  const CompiledModel model = test::all_operators_model();
+  EXPECT_EQ(columns_of(**in_memory(model)).value(), 4u);
+  for (const uint32_t columns : {4u, 24u, kMostColumnsOfAModel})
+    EXPECT_EQ(columns_of(**in_memory(model, columns)).value(), columns);
+  for (const uint32_t wrong : {0u, 5u, kMostColumnsOfAModel + 4}) {
+    const Status refused = decode(*in_memory(model, wrong)).status();
+    EXPECT_EQ(refused.code(), StatusCode::kCorruptData);
+    EXPECT_THAT(refused.message(), HasSubstr(std::to_string(wrong) + " columns are not"));
+  }
 }
 
 TEST(ArchiveCodec, TheDirectoryFormShowsThePartsAndHowTheyHangTogether) {

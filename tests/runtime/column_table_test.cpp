@@ -133,7 +133,14 @@ TEST(ColumnTable, ClaimsPlacedFreelyAvoidTheColumnsOfOthers) {
   const auto exclusive = claim({}, true), shared = claim({}, false);
   ASSERT_TRUE(exclusive.ok() && shared.ok());
   EXPECT_EQ((*exclusive)->start_column, 4u) << "the first group that is free";
-  EXPECT_EQ((*shared)->start_column, 8u) << "the last that is shared or free";
+  EXPECT_EQ((*shared)->start_column, 8u) << "the next one";
+}
+
+TEST(ColumnTable, AModelOfAnotherProcessMayOccupyMoreColumns) {
+  const Holder holder({4, false, 8}, "A");
+  ASSERT_TRUE(holder.holds());
+  EXPECT_THAT(claim(8, false).status().message(), HasSubstr("columns 4 to 11, shared"));
+  EXPECT_TRUE(claim_columns(kMap, {4, false, 8}, "another").ok());
 }
 
 TEST(ColumnTable, OthersSeeTheClaimsOfThisProcess) {

@@ -7,6 +7,7 @@
 
 #include "base/process/topology.h"
 #include "device/registry.h"
+#include "graph/archive/codec.h"
 #include "tests/support/run_log.h"
 #include "tests/vart/runner_fixture.h"
 
@@ -50,6 +51,23 @@ TEST_F(ColumnsTest, AStartColumnBindsJobsToTheCoreOfItsGroup) {
   }
 }
 
+TEST_F(ColumnsTest, AModelOccupiesTheColumnsThatItWasCompiledFor) {
+  setenv("MILLRACE_COLUMNS", "24", 1);
+  const std::string wide = directory_.file("wide.rai");
+  const graph::CompiledModel model = test::tiny_model();
+  ASSERT_TRUE(model::write_archive(graph::encode(model, 16), wide, model::ArchiveForm::kFile).ok());
+  const auto make_wide = [&](const Options& options) {
+    return RunnerFactory::create_runner(RunnerType::VAIML, wide, options);
+  };
+  const std::shared_ptr<Runner> first = make_wide({});
+  EXPECT_EQ(std::any_cast<size_t>(first->get_property("columns")), 16u);
+  EXPECT_THAT(refusal({{"start_column", 12}}), HasSubstr("columns 0 to 15, shared"));
+  EXPECT_EQ(refusal({{"start_column", 16}, {"aie_columns_sharing", false}}), "accepted");
+  EXPECT_NO_THROW(make_wide({{"start_column", 0}})) << "they take turns";
+  EXPECT_THROW(make_wide({{"start_column", 4}}), std::runtime_error);
+  EXPECT_THROW(make_wide({{"start_column", 12}}), std::runtime_error) << "there are not enough";
+}
+
 TEST_F(ColumnsTest, PropertiesGiveTheNumberOfCoresOfARunner) {
   const auto cores = [](const Runner& runner) {
     return std::any_cast<size_t>(runner.get_property("nb_cores_per_system"));
@@ -84,14 +102,16 @@ TEST_F(ColumnsTest, ExclusiveRunnersPlacedFreelyTakeTheGroupsThatAreLeft) {
   const std::shared_ptr<Runner> shared = make_runner({{"start_column", 4}});
   const std::shared_ptr<Runner> first = make_runner({{"aie_columns_sharing", false}});
   const std::shared_ptr<Runner> second = make_runner({{"aie_columns_sharing", false}});
-  EXPECT_THAT(refusal({{"aie_columns_sharing", false}}), HasSubstr("none of the 3 groups"));
+  EXPECT_THAT(refusal({{"aie_columns_sharing", false}}),
+              HasSubstr("no 4 adjacent columns of the 12"));
   EXPECT_THAT(refusal({{"start_column", 8}}), HasSubstr("columns 8 to 11, exclusive"));
 }
 
 TEST_F(ColumnsTest, ARunnerPlacedFreelyFindsNoColumnsWhereAllAreExclusive) {
   setenv("MILLRACE_COLUMNS", "4", 1);
   const std::shared_ptr<Runner> alone = make_runner({{"aie_columns_sharing", false}});
-  EXPECT_THAT(refusal({}), AllOf(HasSubstr("none of the 1 groups"), HasSubstr("VAIML-Runner")));
+  EXPECT_THAT(refusal({}),
+              AllOf(HasSubstr("no 4 adjacent columns of the 4"), HasSubstr("VAIML-Runner")));
 }
 
 TEST_F(ColumnsTest, TheNumberOfColumnsSetsTheLastStartColumn) {

@@ -21,11 +21,17 @@ inline constexpr uint64_t kMaxArenaBytes = uint64_t{1} << 40;
 // takes no noticeable time up to this number.
 inline constexpr size_t kMaxBoundaries = 4096;
 
+// The columns that a model occupies on an NPU whose programs place models by columns: a multiple of
+// four, the columns of one compute unit. They are a property of the archive, not of CompiledModel,
+// since they make no difference to what a device computes.
+inline constexpr uint32_t kColumnsOfAUnit = 4;
+inline constexpr uint32_t kMostColumnsOfAModel = 65536;
+
 // Encodes a model. Its constants become segments, which are referenced and not copied: `model` must
 // outlive the result. Equal models give equal bytes.
 // Requirements: `model.inputs` and `model.outputs` list the inputs and outputs of the graph in
-// order (the archive holds them once), and names are UTF-8.
-model::ArchiveContent encode(const CompiledModel& model);
+// order (the archive holds them once), names are UTF-8, and `columns` is as described above.
+model::ArchiveContent encode(const CompiledModel& model, uint32_t columns = kColumnsOfAUnit);
 
 // Decodes an archive and checks all of it: enumerators, ids, names, shapes (the output of each node
 // against its shape function), constants (segment lengths against shapes, and checksums, which
@@ -34,6 +40,9 @@ model::ArchiveContent encode(const CompiledModel& model);
 // result point into the archive and keep it alive. kCorruptData says where, without the path of the
 // archive. Time and memory are proportional to the size of the archive, whatever it contains.
 Result<CompiledModel> decode(const std::shared_ptr<const model::Archive>& archive);
+
+// Returns the columns that the archive states. kCorruptData if no model can occupy so many.
+Result<uint32_t> columns_of(const model::Archive& archive);
 
 // Checks a model as decode() does after reading it; kCorruptData says what is wrong. The compiler
 // calls it as well, so that every model that it accepts can be loaded.

@@ -157,7 +157,16 @@ class Decoder {
 
 }  // namespace
 
+Result<uint32_t> columns_of(const model::Archive& archive) {
+  const uint32_t columns = archive.root().columns();
+  if (columns > 0 && columns <= kMostColumnsOfAModel && columns % kColumnsOfAUnit == 0)
+    return columns;
+  return corrupt_data(fmt::format("{} columns are not a multiple of {} up to {}", columns,
+                                  kColumnsOfAUnit, kMostColumnsOfAModel));
+}
+
 Result<CompiledModel> decode_unverified(const std::shared_ptr<const model::Archive>& archive) {
+  MILLRACE_RETURN_IF_ERROR(columns_of(*archive).status());
   return Decoder(archive).run();
 }
 

@@ -129,7 +129,7 @@ uint32_t version_of(const CompiledModel& model) {
   return model::kGraphFormatVersion;
 }
 
-std::vector<uint8_t> build_structure(const CompiledModel& model,
+std::vector<uint8_t> build_structure(const CompiledModel& model, uint32_t columns,
                                      std::span<const model::SegmentInfo> segment_places) {
   FlatBufferBuilder builder;
   // Write fields even if they have their default value, so that a later change of a default in the
@@ -149,26 +149,26 @@ std::vector<uint8_t> build_structure(const CompiledModel& model,
   const auto profiles = encode_profiles(builder, model.profiles);
   format::FinishArchiveBuffer(
       builder,
-      format::CreateArchiveDirect(builder, model.name.c_str(), model.producer.c_str(),
-                                  enum_cast<format::Precision>(model.precision), model.batch_size,
-                                  &values, &nodes, &inputs, &outputs, &partitions, &plan,
-                                  model.arena_bytes, &segments, network, &cpu_operators, &profiles,
-                                  enum_cast<format::HwQuantisation>(model.hw_quantisation)));
+      format::CreateArchiveDirect(
+          builder, model.name.c_str(), model.producer.c_str(),
+          enum_cast<format::Precision>(model.precision), model.batch_size, &values, &nodes, &inputs,
+          &outputs, &partitions, &plan, model.arena_bytes, &segments, network, &cpu_operators,
+          &profiles, enum_cast<format::HwQuantisation>(model.hw_quantisation), columns));
   return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
 }
 
 }  // namespace
 
 // The segments are listed in the order in which build_structure() counts constants.
-model::ArchiveContent encode(const CompiledModel& model) {
+model::ArchiveContent encode(const CompiledModel& model, uint32_t columns) {
   model::ArchiveContent content;
   for (const Value& value : model.graph.values) {
     if (value.constant) content.segments.push_back(value.constant->bytes);
   }
   if (model.network) network::list_constants(*model.network, content.segments);
   content.version = version_of(model);
-  content.build_structure = [&model](std::span<const model::SegmentInfo> segments) {
-    return build_structure(model, segments);
+  content.build_structure = [&model, columns](std::span<const model::SegmentInfo> segments) {
+    return build_structure(model, columns, segments);
   };
   content.side_files = [&model] { return describe_parts(model); };
   return content;

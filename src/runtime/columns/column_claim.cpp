@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -30,63 +31,93 @@ Claims& claims() {
   return *made;
 }
 
-bool overlap(uint32_t one, uint32_t other) {
-  return std::max(one, other) - std::min(one, other) < kColumnsOfAModel;
+uint64_t end_of(const ColumnUse& use) {
+  return uint64_t{use.start_column} + use.columns;
 }
 
-const char* how(bool exclusive) {
-  return exclusive ? "exclusive" : "shared";
+bool overlap(const ColumnUse& one, const ColumnUse& other) {
+  return one.start_column < end_of(other) && other.start_column < end_of(one);
 }
 
-// Returns a claim that conflicts with the use of these columns; null if there is none.
-const ColumnUse* obstacle(const ClaimList& all, uint32_t start_column, bool exclusive) {
+bool can_share(const ColumnUse& one, const ColumnUse& other) {
+  return !one.exclusive && !other.exclusive && one.start_column == other.start_column &&
+         one.columns == other.columns;
+}
+
+// Returns "columns 4 to 7, shared".
+std::string describe(const ColumnUse& use) {
+  return fmt::format("{}, {}", columns_from(use.start_column, use.columns),
+                     use.exclusive ? "exclusive" : "shared");
+}
+
+// Returns a claim that overlaps the wanted columns and cannot share them; null if there is none.
+const ColumnUse* obstacle(const ClaimList& all, const ColumnUse& wanted) {
   const auto found = std::ranges::find_if(all, [&](const ColumnUse* claim) {
-    return (exclusive || claim->exclusive) && overlap(claim->start_column, start_column);
+    return overlap(*claim, wanted) && !can_share(*claim, wanted);
   });
   return found == all.end() ? nullptr : *found;
 }
 
-Status in_the_way(const ColumnUse& holder, uint32_t start_column, bool exclusive) {
-  return {StatusCode::kBusy, fmt::format("{} cannot be {}: {} is on {}, {}",
-                                         columns_from(start_column), how(exclusive), holder.holder,
-                                         columns_from(holder.start_column), how(holder.exclusive))};
+Status in_the_way(const ColumnUse& holder, const ColumnUse& wanted) {
+  const bool both_shared = !holder.exclusive && !wanted.exclusive;
+  return {StatusCode::kBusy,
+          fmt::format("{} cannot be {}: {} is on {}{}",
+                      columns_from(wanted.start_column, wanted.columns),
+                      wanted.exclusive ? "exclusive" : "shared", holder.holder, describe(holder),
+                      both_shared ? ", and models share columns only if they start at the same one "
+                                    "and occupy as many"
+                                  : "")};
 }
 
-Status none_is_free(const ColumnMap& map, const ColumnUse& first, bool exclusive) {
-  return {StatusCode::kBusy, fmt::format("none of the {} groups of columns is free to be {}: {} is "
-                                         "on {}, {}",
-                                         map.groups(), how(exclusive), first.holder,
-                                         columns_from(first.start_column), how(first.exclusive))};
+Status no_place(const ColumnMap& map, const ClaimList& all, const Placement& placement) {
+  const ColumnUse& first = *obstacle(all, {0, placement.columns, true, {}});
+  return {StatusCode::kBusy,
+          fmt::format("no {} adjacent columns of the {} are free{}: {} is on {}", placement.columns,
+                      map.columns(), placement.exclusive ? "" : ", and none can be shared",
+                      first.holder, describe(first))};
 }
 
-Result<uint32_t> first_free_group(const ColumnMap& map, const ClaimList& all) {
-  for (uint32_t column = 0; column < map.columns(); column += kColumnsPerGroup)
-    if (obstacle(all, column, true) == nullptr) return column;
-  return none_is_free(map, *obstacle(all, 0, true), true);
+std::optional<uint32_t> first_free(const ColumnMap& map, const ClaimList& all, uint32_t columns) {
+  for (uint32_t column = 0; column + columns <= map.columns(); column += kColumnsPerGroup)
+    if (obstacle(all, {column, columns, true, {}}) == nullptr) return column;
+  return std::nullopt;
 }
 
-Result<uint32_t> last_group_to_share(const ColumnMap& map, const ClaimList& all) {
-  for (uint32_t column = map.columns(); column > 0; column -= kColumnsPerGroup)
-    if (obstacle(all, column - kColumnsPerGroup, false) == nullptr)
-      return column - kColumnsPerGroup;
-  return none_is_free(map, *obstacle(all, 0, false), false);
+// Returns where the fewest claims share so many columns; the first place among equal ones.
+std::optional<uint32_t> least_shared(const ColumnMap& map, const ClaimList& all, uint32_t columns) {
+  std::map<uint32_t, size_t> claims_at;  // by start column
+  for (const ColumnUse* claim : all)
+    // Another process may have more columns.
+    if (!claim->exclusive && claim->columns == columns && end_of(*claim) <= map.columns())
+      ++claims_at[claim->start_column];
+  const auto found =
+      std::ranges::min_element(claims_at, {}, &decltype(claims_at)::value_type::second);
+  return found == claims_at.end() ? std::nullopt : std::optional(found->first);
 }
 
-Status check_start_column(const ColumnMap& map, uint32_t start_column) {
-  if (start_column <= map.last_start_column()) return {};
+Status check_room(const ColumnMap& map, const Placement& placement) {
+  if (placement.columns > map.columns())
+    return invalid_argument(fmt::format("the model takes {} columns, but there are {}",
+                                        placement.columns, map.columns()));
+  const uint32_t last = map.columns() - placement.columns;
+  if (placement.start_column.value_or(0) <= last) return {};
   return invalid_argument(
-      fmt::format("start column {} is outside 0 to {}: a model takes {} of the {} columns",
-                  start_column, map.last_start_column(), kColumnsOfAModel, map.columns()));
+      fmt::format("start column {} is outside 0 to {}: the model takes {} of the {} columns",
+                  *placement.start_column, last, placement.columns, map.columns()));
 }
 
 Result<uint32_t> choose_columns(const ColumnMap& map, const Placement& placement,
                                 const ClaimList& all) {
-  if (!placement.start_column)
-    return placement.exclusive ? first_free_group(map, all) : last_group_to_share(map, all);
-  MILLRACE_RETURN_IF_ERROR(check_start_column(map, *placement.start_column));
-  if (const ColumnUse* holds = obstacle(all, *placement.start_column, placement.exclusive))
-    return in_the_way(*holds, *placement.start_column, placement.exclusive);
-  return *placement.start_column;
+  MILLRACE_RETURN_IF_ERROR(check_room(map, placement));
+  if (placement.start_column) {
+    const ColumnUse wanted{*placement.start_column, placement.columns, placement.exclusive, {}};
+    if (const ColumnUse* holder = obstacle(all, wanted)) return in_the_way(*holder, wanted);
+    return *placement.start_column;
+  }
+  std::optional<uint32_t> place = first_free(map, all, placement.columns);
+  if (!place && !placement.exclusive) place = least_shared(map, all, placement.columns);
+  if (!place) return no_place(map, all, placement);
+  return *place;
 }
 
 // Chooses columns and adds the claim to the list and the table. Requirement: the mutex of the
@@ -100,7 +131,7 @@ Result<ColumnClaimPtr> claim_in(ColumnTable::Turn& turn, const ColumnMap& map,
   MILLRACE_ASSIGN_OR_RETURN(const uint32_t start_column, choose_columns(map, placement, all));
   own.reserve(own.size() + 1);  // so that push_back() below cannot fail after the record is made
   auto claim = std::make_unique<ColumnClaim>(
-      ColumnClaim{{start_column, placement.exclusive, std::move(holder)}, {}});
+      ColumnClaim{{start_column, placement.columns, placement.exclusive, std::move(holder)}, {}});
   claim->record = turn.add(*claim);
   own.push_back(claim.get());
   return ColumnClaimPtr(claim.release());

@@ -1,6 +1,13 @@
-// Column claims: record which sessions occupy which columns, so that an exclusive session shares
-// its columns with no other one, in any process of the user (column_table.h). This is bookkeeping
-// only: groups that stand for the same core still share its time.
+// Column claims: record which sessions occupy which columns, in all processes of the user
+// (column_table.h), and place models as the board's runtime does:
+//
+// - Models share columns, and take turns on them, only if they start at the same column and occupy
+//   as many, and neither is exclusive.
+// - A model without a start column gets the first free columns, as many as it occupies, from a
+//   multiple of four on. If there are none and it is not exclusive, it shares the columns of models
+//   that occupy as many; of several such places, the one with the fewest models.
+//
+// This is bookkeeping only: groups that stand for the same core still share its time.
 //
 // Thread-safe.
 #pragma once
@@ -21,10 +28,10 @@ struct Placement {
   // The session's jobs run only on the core of this column's group. Without a start column they run
   // on every lane of the device.
   std::optional<uint32_t> start_column = {};
-  // The session shares its columns with no other one. Without a start column, an exclusive session
-  // gets the first free group, and a shared one the last group without an exclusive session, so
-  // that the first groups stay free for sessions that request columns.
+  // The session shares its columns with no other one.
   bool exclusive = false;
+  // How many columns the model occupies: a multiple of four.
+  uint32_t columns = kColumnsPerGroup;
 };
 
 // The columns that a session holds. The claim ends when this object is destroyed.
@@ -37,10 +44,10 @@ struct ReleaseColumns {
 using ColumnClaimPtr = std::unique_ptr<const ColumnClaim, ReleaseColumns>;
 
 // Claims columns for a session, which messages name `holder`. kInvalidArgument if there are fewer
-// than four columns from the start column on. kBusy, with the other claim's holder, columns and
-// process (if that is another one), if the columns overlap those of another claim and either is
-// exclusive, or if no group is free. If the claims of other processes cannot be read, it succeeds
-// without them, and logs each reason once. Not a cancellation point.
+// columns than the model occupies, from the start column on or at all. kBusy, with the other
+// claim's holder, columns and process (if that is another one), if the columns overlap those of a
+// claim with which they cannot be shared, or if there is no place. If the claims of other processes
+// cannot be read, it succeeds without them, and logs each reason once. Not a cancellation point.
 Result<ColumnClaimPtr> claim_columns(const ColumnMap& map, const Placement& placement,
                                      std::string holder);
 

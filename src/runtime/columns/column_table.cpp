@@ -37,7 +37,8 @@ constexpr auto kTurnPause = std::chrono::milliseconds(1);
 struct Record {
   uint32_t magic = 0;
   uint32_t start_column = 0;
-  uint32_t exclusive = 0;
+  uint16_t exclusive = 0;
+  uint16_t columns = 0;
   uint32_t holder_bytes = 0;
   std::array<char, 240> holder{};
 };
@@ -183,8 +184,8 @@ std::vector<ColumnUse> ColumnTable::Turn::foreign() const {
   for (uint32_t i = 0; i < records.size(); ++i) {
     if (records[i].magic != kMagic) continue;
     if (const std::optional<pid_t> process = locked_by(table_->fd_, i))
-      uses.push_back(
-          {records[i].start_column, records[i].exclusive != 0, holder_in(records[i], *process)});
+      uses.push_back({records[i].start_column, records[i].columns, records[i].exclusive != 0,
+                      holder_in(records[i], *process)});
   }
   return uses;
 }
@@ -200,7 +201,8 @@ std::optional<uint32_t> ColumnTable::Turn::add(const ColumnUse& use) {
   if (table_ == nullptr) return std::nullopt;
   const uint32_t number = table_->first_free_record();
   table_->own_.resize(std::max<size_t>(table_->own_.size(), number + 1));
-  Record record{kMagic, use.start_column, use.exclusive ? 1u : 0u, 0, {}};
+  Record record{kMagic, use.start_column, static_cast<uint16_t>(use.exclusive ? 1 : 0),
+                static_cast<uint16_t>(use.columns)};
   record.holder_bytes = static_cast<uint32_t>(std::min(use.holder.size(), record.holder.size()));
   std::memcpy(record.holder.data(), use.holder.data(), record.holder_bytes);
   const bool locked =

@@ -28,9 +28,10 @@
 
 namespace millrace::runtime {
 
-// The content of a record: a session uses the four columns from `start_column` on.
+// The content of a record: a session uses `columns` columns from `start_column` on.
 struct ColumnUse {
   uint32_t start_column;
+  uint32_t columns;
   bool exclusive;
   std::string holder;  // how messages name the session
 };

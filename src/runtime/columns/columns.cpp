@@ -41,8 +41,8 @@ Result<ColumnMap> ColumnMap::of_process() {
 ColumnMap::ColumnMap(uint32_t columns, std::vector<int> cores)
     : columns_(columns), cores_(std::move(cores)) {}
 
-std::string columns_from(uint32_t start_column) {
-  return fmt::format("columns {} to {}", start_column, start_column + kColumnsOfAModel - 1);
+std::string columns_from(uint32_t start_column, uint32_t columns) {
+  return fmt::format("columns {} to {}", start_column, start_column + columns - 1);
 }
 
 }  // namespace millrace::runtime

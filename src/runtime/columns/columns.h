@@ -6,8 +6,9 @@
 //   group     0        1        2        3
 //   core      first    second   first    second        with a budget of two cores: round robin
 //
-// A model occupies four columns from its start column on, which need not be a multiple of four. It
-// belongs to the group that contains its start column.
+// A model occupies four columns for each compute unit that it is compiled for, from its start
+// column on, which need not be a multiple of four. It belongs to the group that contains its start
+// column.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,6 @@
 namespace millrace::runtime {
 
 inline constexpr uint32_t kColumnsPerGroup = 4;
-inline constexpr uint32_t kColumnsOfAModel = kColumnsPerGroup;
 inline constexpr uint32_t kDefaultColumns = 36;
 inline constexpr uint32_t kMostColumns = 1024;  // more than any board has
 
@@ -35,7 +35,8 @@ class ColumnMap {
 
   uint32_t columns() const noexcept { return columns_; }
   uint32_t groups() const noexcept { return columns_ / kColumnsPerGroup; }
-  uint32_t last_start_column() const noexcept { return columns_ - kColumnsOfAModel; }
+  // The last column from which on there are enough columns for the smallest model.
+  uint32_t last_start_column() const noexcept { return columns_ - kColumnsPerGroup; }
   static uint32_t group_of(uint32_t column) noexcept { return column / kColumnsPerGroup; }
   // Returns the logical processor that a group stands for.
   int core_of(uint32_t group) const noexcept { return cores_[group % cores_.size()]; }
@@ -45,7 +46,7 @@ class ColumnMap {
   std::vector<int> cores_;
 };
 
-// Returns "columns 4 to 7" for start column 4, for messages.
-std::string columns_from(uint32_t start_column);
+// Returns "columns 4 to 7" for four columns from start column 4 on, for messages.
+std::string columns_from(uint32_t start_column, uint32_t columns = kColumnsPerGroup);
 
 }  // namespace millrace::runtime

@@ -35,14 +35,16 @@ Status named(const Status& status, const std::string& path) {
 struct OpenedModel {
   std::string path;
   std::shared_ptr<const graph::CompiledModel> model;
+  uint32_t columns;
   std::unique_ptr<Verification> verification;
 };
 
 Result<OpenedModel> decode(const std::shared_ptr<const model::Archive>& archive) {
   Result<graph::CompiledModel> model = graph::decode_unverified(archive);
   if (!model.ok()) return named(model.status(), archive->path());
+  MILLRACE_ASSIGN_OR_RETURN(const uint32_t columns, graph::columns_of(*archive));
   return OpenedModel{archive->path(),
-                     std::make_shared<const graph::CompiledModel>(*std::move(model)),
+                     std::make_shared<const graph::CompiledModel>(*std::move(model)), columns,
                      std::make_unique<Verification>(archive)};
 }
 
@@ -149,7 +151,7 @@ Result<LoadedProgram> load_program(const std::string& path,
                                 for_vendors(opened, *device, profile));
       MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const device::Program> program,
                                 load_on(*device, std::move(model), path));
-      return LoadedProgram{std::move(device), std::move(program)};
+      return LoadedProgram{std::move(device), std::move(program), opened.columns};
     });
   });
 }

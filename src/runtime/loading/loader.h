@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -12,12 +13,14 @@
 
 #include "base/status.h"
 #include "device/device.h"
+#include "runtime/columns/columns.h"
 
 namespace millrace::runtime {
 
 struct LoadedProgram {
   std::shared_ptr<device::Device> device;
   std::shared_ptr<const device::Program> program;
+  uint32_t columns = kColumnsPerGroup;  // that the model occupies (Placement::columns)
 };
 
 // Opens the archive at `path` (a .rai file, or a directory with vaiml_par_0) and loads it on
