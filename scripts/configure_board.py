@@ -68,6 +68,13 @@ def write_json(path, content):
     path.write_text(json.dumps(content, indent=2) + "\n")
 
 
+def write_vitisai_config(folder, model, description):
+    """A directory that was given as the model may bring a configuration of its own."""
+    path = folder / "vitisai_config.json"
+    if model.endswith(".rai") or not path.exists():
+        write_json(path, stock_configs.vitisai_config(description))
+
+
 def ml_vart_config(model, description, files, name):
     return {
         "inference-config": {"model-file": model, "runner-options": runner_options(description)},
@@ -123,6 +130,7 @@ def main(millrace, root, *names):
     for name in names:
         model, description = inspect(millrace, root, name)
         files = input_files(root, name, description)
+        write_vitisai_config(root / "etc/vai/models" / name, model, description)
         write_json(samples / "ml_vart" / f"{name}.json", ml_vart_config(model, description, files, name))
         # The samples of several models use HW views only.
         if set(runner_options(description).values()) == {"HW"}:

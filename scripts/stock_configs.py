@@ -3,6 +3,9 @@ staged tree: classifiers of pictures, and detectors whose one output lists YOLOX
 import dataclasses
 import pathlib
 
+COLUMNS = 36
+COLUMNS_OF_A_UNIT = 4
+
 FOLDER = pathlib.Path("etc/vai")
 STRIDES = (8, 16, 32)
 VALUES_OF_A_BOX = 5  # x, y, width, height, and whether there is an object
@@ -64,6 +67,9 @@ class Model:
         has_views = self.picture() is not None and self.only_output() is not None
         return yolox_grids(self.description) if has_views else []
 
+    def columns(self):
+        return self.description["columns"]
+
     def labels(self, name):
         path = self.data / name
         return {"label-file-path": str(path)} if (self.root / path.relative_to("/")).exists() else {}
@@ -114,13 +120,71 @@ def detector(model):
     }
 
 
+def inference_only(model):
+    return {"inference-config": inference(model), "ifms-config": [input_file(model)]}
+
+
+def tenant(model, start_column, sharing):
+    ifm = input_file(model)
+    return {
+        "model_cache_path": model.path, "start_column": start_column, "aie_columns_sharing": sharing,
+        "ifm_node_file_map": {ifm["name"]: ifm["file"]}, "ofm_dir": "./",
+    }
+
+
+def in_turn(models):
+    """The models that occupy as many columns take turns on them."""
+    starts, end = {}, 0
+    for model in models:
+        if model.columns() not in starts:
+            starts[model.columns()] = end
+            end += model.columns()
+    return [tenant(model, starts[model.columns()], True) for model in models], end
+
+
+def side_by_side(models, start):
+    """Each model has columns of its own, as long as there are any."""
+    entries = []
+    for model in models:
+        if start + model.columns() <= COLUMNS:
+            entries.append(tenant(model, start, False))
+            start += model.columns()
+    return entries
+
+
+def tenancies(models):
+    """Pairs of a file and its content, for the samples that run several models: at least two, of one model twice."""
+    several = (models * 2)[:max(2, len(models))]
+    shared, end = in_turn(several)
+    tenancy = FOLDER / "vart_multi_tenancy" / "json_configs"
+    yield tenancy / "temporal_config.json", shared
+    yield tenancy / "spatial_config.json", side_by_side(several, 0)
+    yield tenancy / "temporal_spatial_config.json", shared + side_by_side(several[-1:], end)
+    yield FOLDER / "vart_multimodel_seq" / "json_configs" / "config.json", shared
+
+
+def vitisai_config(description):
+    """What the vendor's compiler would be told for this model."""
+    frames = description["batch_size"]
+    units = description["columns"] // COLUMNS_OF_A_UNIT
+    vaiml = {"device": "ve2-xc2ve3858", "logging_level": "info", "dp_size": frames,
+             "tp_size": max(1, units // frames)}
+    return {
+        "passes": [
+            {"name": "init", "plugin": "vaip-pass_init"},
+            {"name": "vaiml_partition", "plugin": "vaip-pass_vaiml_partition", "vaiml_config": vaiml},
+        ],
+        "target": "VAIML", "targets": [{"name": "VAIML", "pass": ["init", "vaiml_partition"]}],
+    }
+
+
 def colour_format(model):
     return model.picture()["pictures"]["preprocess_hw"]["colour-format"]
 
 
-def application(xclbin, configs):
+def application(xclbin, configs, preprocess=True):
     return {
-        "xclbin-location": xclbin, "device-index": 1, "preprocess-en": True,
+        "xclbin-location": xclbin, "device-index": 1, "preprocess-en": preprocess,
         "models-config": [{"config-path": f"/{path}"} for path in configs],
     }
 
@@ -132,7 +196,9 @@ def configurations(xclbin, models):
     detectors = [model for model in models if model.grids()]
     one = [(folder / f"{model.name}_postproc.json", classifier(model)) for model in classifiers]
     boxes = [(folder / f"{model.name}_nms.json", detector(model)) for model in detectors]
-    yield from one + boxes
+    pictures = classifiers + [model for model in detectors if model not in classifiers]
+    raw = [(folder / f"{model.name}_inference_only.json", inference_only(model)) for model in pictures]
+    yield from one + boxes + raw
     if one:
         ifm = {"inference-config": {**inference(classifiers[0])}, "ifms-config": [input_file(classifiers[0])],
                "ofms-dir": "output"}
@@ -140,5 +206,8 @@ def configurations(xclbin, models):
         yield folder / "x_plus_ml_vart_1model.json", application(xclbin, [one[0][0]])
     if boxes:
         yield folder / "x_plus_ml_vart_od.json", application(xclbin, [boxes[0][0]])
+    if raw:
+        yield folder / "x_plus_ml_vart_inference_only.json", application(xclbin, [raw[0][0]], preprocess=False)
+        yield from tenancies(pictures)
     if one and boxes:
         yield folder / "x_plus_ml_vart_2models.json", application(xclbin, [one[0][0], boxes[0][0]])

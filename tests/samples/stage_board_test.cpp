@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -115,6 +116,17 @@ TEST_F(StageBoard, CommandsOfTheVendorRunAsTheyAre) {
                     "--input-file", data + "classification.jpg", "--log-level", "3"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("goldfish, Carassius auratus"));
+  const std::string tenancy = "/etc/vai/vart_multi_tenancy/json_configs/";
+  for (const Words& words :
+       {Words{"vart_multi_tenancy", "-c", tenancy + "temporal_config.json"},
+        {"vart_multi_tenancy", "-c", tenancy + "spatial_config.json", "-r", "2", "-b"},
+        {"vart_multi_tenancy", "-c", tenancy + "temporal_spatial_config.json"},
+        {"vart_multimodel_seq", "-c", "/etc/vai/vart_multimodel_seq/json_configs/config.json"}}) {
+    result = run("", words);
+    EXPECT_EQ(result.exit_code, 0) << words[2] << result.err;
+    EXPECT_THAT(result.out, HasSubstr("All models completed successfully."));
+  }
+  EXPECT_FALSE(fs::is_empty(samples_ + "ofm_model_1"));
   for (const Words& mode : {Words{}, Words{"-c"}}) {
     Words words = {"vart_zerocopy",
                    "-i",
@@ -133,6 +145,41 @@ TEST_F(StageBoard, CommandsOfTheVendorRunAsTheyAre) {
     else
       EXPECT_THAT(result.out, Not(copies_nothing));
   }
+}
+
+// The vendor's programs read these; the samples do not.
+TEST_F(StageBoard, ConfigurationsWithoutPreprocessingNameTheRawInputs) {
+  const auto onnx = test_model("models/mobilenetv2-12-qdq.onnx");
+  if (!onnx) GTEST_SKIP() << "no test models beside the project";
+  const ProgramResult staged = stage({"--model", "resnet50_int8=" + *onnx});
+  ASSERT_EQ(staged.exit_code, 0) << staged.err;
+  const std::string configs = "/etc/vai/x_plus_ml_vart/json_configs/";
+  const auto read = [&](const std::string& path) { return nlohmann::json::parse(content(path)); };
+  const nlohmann::json application = read(configs + "x_plus_ml_vart_inference_only.json");
+  EXPECT_EQ(application["preprocess-en"], false);
+  const nlohmann::json model = read(application["models-config"][0]["config-path"]);
+  const nlohmann::json ifm = model["ifms-config"][0];
+  EXPECT_EQ(ifm["file"], "/etc/vai/models/resnet50_int8/data/ifm_input_int8_1x224x224x4.bin");
+  EXPECT_EQ(content(ifm["file"]).size(), 224u * 224 * 4);
+}
+
+// The programs on the board pass this file on to the runner.
+TEST_F(StageBoard, EveryModelHasTheConfigurationOfTheVendorsCompiler) {
+  const std::string config = directory_.file("config.json");
+  std::ofstream(config) << R"({"vaiml_config": {"dp_size": 2, "tp_size": 3}})";
+  const ProgramResult staged =
+      stage({"--model", kGlyphs, "--precision", "fp32", "--", "--config", config});
+  ASSERT_EQ(staged.exit_code, 0) << staged.err;
+  const nlohmann::json passes =
+      nlohmann::json::parse(content("/etc/vai/models/glyphs/vitisai_config.json"))["passes"];
+  EXPECT_EQ(passes[1]["vaiml_config"]["dp_size"], 2);
+  EXPECT_EQ(passes[1]["vaiml_config"]["tp_size"], 3);
+  const ProgramResult again =
+      run_program({MILLRACE_PROGRAM, "compile", kGlyphs + std::string("glyphs=").size(), "-o",
+                   directory_.file("again.rai"), "--config",
+                   root_ + "/etc/vai/models/glyphs/vitisai_config.json"},
+                  "/");
+  EXPECT_THAT(again.out, HasSubstr("batch 2, 24 columns")) << again.err;
 }
 
 TEST_F(StageBoard, PicturesMakeInt8AsOnTheBoard) {
@@ -164,6 +211,9 @@ TEST_F(StageBoard, ADetectorInInt8FindsAFaceByTheVendorsCommand) {
   ASSERT_EQ(staged.exit_code, 0) << staged.err;
   const std::string config = "/etc/vai/x_plus_ml_vart/json_configs/";
   EXPECT_THAT(content(config + "yolox_m_int8_nms.json"), HasSubstr("\"colour-format\": \"RGBX\""));
+  const std::string ifm = "/etc/vai/models/yolox_m_int8/data/ifm_input_int8_1x320x320x4.bin";
+  EXPECT_THAT(content(config + "yolox_m_int8_inference_only.json"), HasSubstr(ifm));
+  EXPECT_EQ(content(ifm).size(), 320u * 320 * 4);
   if (!can_mount()) GTEST_SKIP() << kNoMounts;
   const ProgramResult result =
       run("", {"x_plus_ml_vart", "--app-config", config + "x_plus_ml_vart_od.json", "--input-file",
