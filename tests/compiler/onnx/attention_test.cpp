@@ -183,7 +183,7 @@ Model model_of(const Variant& variant, bool joins_heads, size_t output, int mode
   NodeModel model(24);
   const int64_t keys = variant.key.dims[2];
   for (const Block& block : {variant.query, part_of(variant.key, variant.past, keys),
-                             part_of(variant.value, variant.past, keys)})
+                             part_of(variant.value, variant.past, variant.value.dims[2])})
     model.add(joins_heads ? joined(block) : block);
   if (variant.mask)
     model.add(*variant.mask);
