@@ -38,20 +38,30 @@ def i8(*shape):
     return rng.integers(-128, 128, shape).astype(np.int8)
 
 
-class FourBits:
-    """A constant of INT4 or UINT4, which numpy does not have."""
+class Codes:
+    """A constant of a type that numpy does not have, of `bits` bits: its number and its codes."""
 
-    def __init__(self, signed, *shape):
-        self.signed = signed
-        self.numbers = rng.integers(-8 if signed else 0, 8 if signed else 16, shape)
+    def __init__(self, number, bits, codes):
+        self.number, self.bits, self.codes = number, bits, codes
 
     def proto(self, name):
-        halves = self.numbers.reshape(-1).astype(np.int32) & 15
-        halves = np.append(halves, np.zeros(halves.size % 2, np.int32))
-        tensor = TensorProto(name=name, data_type=22 if self.signed else 21)
-        tensor.dims.extend(self.numbers.shape)
-        tensor.raw_data = (halves[0::2] | halves[1::2] << 4).astype(np.uint8).tobytes()
+        codes = self.codes.reshape(-1).astype(np.int32) & (1 << self.bits) - 1
+        in_byte = 8 // self.bits
+        codes = np.append(codes, np.zeros(-codes.size % in_byte, np.int32))
+        tensor = TensorProto(name=name, data_type=self.number)
+        tensor.dims.extend(self.codes.shape)
+        packed = sum(codes[i::in_byte] << i * self.bits for i in range(in_byte))
+        tensor.raw_data = packed.astype(np.uint8).tobytes()
         return tensor
+
+
+INT4, UINT4, INT2, UINT2 = 22, 21, 26, 25
+FLOAT8 = {"E4M3FN": 17, "E4M3FNUZ": 18, "E5M2": 19, "E5M2FNUZ": 20}
+
+
+def FourBits(signed, *shape):
+    low, high = (-8, 8) if signed else (0, 16)
+    return Codes(INT4 if signed else UINT4, 4, rng.integers(low, high, shape))
 
 
 class Input:
@@ -77,8 +87,8 @@ class Case:
             self.inputs[name] = value
             return name
         name = f"constant{len(self.constants)}"
-        four_bits = isinstance(value, FourBits)
-        proto = value.proto(name) if four_bits else numpy_helper.from_array(np.asarray(value), name)
+        is_coded = isinstance(value, Codes)
+        proto = value.proto(name) if is_coded else numpy_helper.from_array(np.asarray(value), name)
         self.constants.append(proto)
         return name
 
@@ -531,10 +541,116 @@ def linear_attention():
     return case
 
 
+def attention():
+    """Attention of the standard, of rank 4 and 3."""
+    case = Case("attention", opset=24)
+
+    def add(batch=2, heads=4, groups=2, queries=3, keys=5, past=0, size=8, value_size=6,
+            joined=False, mask=None, lengths=None, outputs=3, **attributes):
+        def operand(heads, length, size):
+            shape = (batch, length, heads * size) if joined else (batch, heads, length, size)
+            return Input(real(*shape) * 2)
+
+        operands = [operand(heads, queries, size), operand(groups, keys, size),
+                    operand(groups, keys, value_size), None if mask is None else Input(mask)]
+        operands += [Input(real(batch, groups, past, n)) for n in (size, value_size)] if past else [
+            None, None]
+        if lengths:
+            operands.append(Input(np.array(lengths, np.int64)))
+        if joined:
+            attributes.update(q_num_heads=heads, kv_num_heads=groups)
+        case.add("Attention", operands, "", outputs=outputs, **attributes)
+
+    truths = np.array([[1, 0, 1, 1, 0], [0, 1, 1, 0, 1], [1, 1, 0, 0, 0]], bool)
+    for joined in (False, True):
+        add(joined=joined)
+        add(joined=joined, groups=4, keys=3, is_causal=1)
+        add(joined=joined, past=2, keys=3, is_causal=1)
+        add(joined=joined, mask=real(3, 5), scale=0.3)
+        add(joined=joined, mask=truths, softcap=0.5)
+    for mask in (truths[None], real(2, 1, 3, 5), real(4, 3, 5)):
+        add(mask=mask, is_causal=1, outputs=1)
+    for mode in range(4):
+        add(softcap=0.7, qk_matmul_output_mode=mode, outputs=4)
+    add(mask=real(2, 4, 3, 5), qk_matmul_output_mode=2, outputs=4)
+    add(queries=1, keys=1, past=6, mask=real(1, 1, 1, 7), is_causal=1)
+    add(lengths=[5, 3], outputs=1)
+    add(lengths=[5, 3], is_causal=1, outputs=1)
+    add(groups=1, lengths=[4, 4], mask=real(3, 5), softcap=2.0, outputs=1)
+    return case
+
+
+def standard_rotary_embedding():
+    case = Case("standard_rotary_embedding", opset=23)
+    angle = rng.random((10, 4))
+    tables = [np.cos(angle).astype(np.float32), np.sin(angle).astype(np.float32)]
+    positions = Input(rng.integers(0, 8, (2, 3)))
+    of_tokens = [Input(real(2, 3, 4)) for _ in range(2)]
+    for interleaved in (0, 1):
+        for shape, attributes in (((2, 3, 16), {"num_heads": 2}), ((2, 2, 3, 8), {}),
+                                  ((2, 3, 24), {"num_heads": 2, "rotary_embedding_dim": 8}),
+                                  ((2, 2, 3, 12), {"rotary_embedding_dim": 8})):
+            x = Input(real(*shape))
+            case.add("RotaryEmbedding", [x] + tables + [positions], "", interleaved=interleaved,
+                     **attributes)
+            case.add("RotaryEmbedding", [x] + of_tokens, "", interleaved=interleaved, **attributes)
+    return case
+
+
+def opset_26():
+    """Operators of opsets 23 to 26 that are no attention; ONNX Runtime has no Swish."""
+    case = Case("opset_26", opset=26)
+    x = Input(real(2, 3, 4))
+    for scales, attributes in ((real(4), {}), (real(3, 4), {"axis": 1}), (real(1), {}),
+                               (real(4), {"axis": -2, "epsilon": 0.1})):
+        case.add("RMSNormalization", [x, scales], "", **attributes)
+    numbers = Input(rng.integers(-3, 4, (2, 3, 4)))
+    for axis in (1, -1):
+        for attributes in ({}, {"exclusive": 1}, {"reverse": 1}, {"exclusive": 1, "reverse": 1}):
+            for operand in (x, numbers):
+                case.add("CumProd", [operand, np.array(axis)], "", **attributes)
+    cache, update = Input(real(2, 2, 5, 3)), Input(real(2, 2, 2, 3))
+    case.add("TensorScatter", [cache, update], "")
+    case.add("TensorScatter", [cache, update, Input(np.array([3, 1]))], "")
+    case.add("TensorScatter", [cache, update, Input(np.array([4, 0]))], "", mode="circular")
+    case.add("TensorScatter", [Input(i8(2, 4, 2, 2)), Input(i8(2, 3, 2, 2)), np.array([1, 0])], "",
+             axis=1)
+    case.add("BitCast", [x], "", to=TensorProto.INT32)
+    case.add("BitCast", [numbers], "", to=TensorProto.UINT64)
+    case.add("BitCast", [Input(u8(7))], "", to=TensorProto.INT8)
+    return case
+
+
+def narrow_types():
+    case = Case("narrow_types", opset=25)
+    x = Input(real(2, 32) * 3)
+    for number, low, high in ((INT2, -2, 2), (UINT2, 0, 4)):
+        def codes(*shape):
+            return Codes(number, 2, rng.integers(low, high, shape))
+        case.add("DequantizeLinear", [codes(3, 7), np.float32(0.1)], "")
+        case.add("DequantizeLinear", [codes(3, 7), scale(3), codes(3)], "", axis=0)
+        zero = codes()
+        rounded = case.value("QuantizeLinear", [x, np.float32(0.9), zero], "")[0]
+        case.add("DequantizeLinear", [rounded, np.float32(0.9), zero], "")
+    for number in FLOAT8.values():
+        codes = Codes(number, 8, np.arange(120).reshape(3, 40))
+        case.add("DequantizeLinear", [codes, scale(3)], "", axis=0)
+        zero = Codes(number, 8, np.array(0))
+        for step in (0.07, 1e-4):
+            rounded = case.value("QuantizeLinear", [x, np.float32(step), zero], "")[0]
+            case.add("DequantizeLinear", [rounded, np.float32(step), zero], "")
+        case.add("Cast", [case.value("Cast", [x], "", to=number)[0]], "", to=TensorProto.FLOAT)
+    numbers = Input(rng.integers(-300, 300, (3, 20)).astype(np.int32))
+    for number in (INT4, UINT4, INT2, UINT2):
+        case.add("Cast", [case.value("Cast", [numbers], "", to=number)[0]], "", to=TensorProto.FLOAT)
+    return case
+
+
 if __name__ == "__main__":
     for make in (four_bit_integers, sixteen_bit_integers, matmul_n_bits, gather_block_quantized,
                  rotary_embedding, group_query_attention, quantised_attention, quantised_windows,
                  quantised_functions, dynamic_quantize_lstm, embedding, predecessors,
                  more_predecessors, matmul_bnb4, ragged_attention, decoder_masked_attention,
-                 experts, linear_attention):
+                 experts, linear_attention, attention, standard_rotary_embedding, opset_26,
+                 narrow_types):
         make().write()
