@@ -43,62 +43,76 @@ void store_end(Vector vector, Number* to, size_t count) {
   for (size_t i = 0; i < count; ++i) store_numbers(one, hn::Set(one, numbers[i]), to + i);
 }
 
-// The largest element. If one is NaN, it is NaN or any number.
-template <class Number>
-Vector largest_of(const Number* from, size_t length) {
-  const Floats d;
-  const size_t lanes = hn::Lanes(d);
-  Vector a = hn::Set(d, -kInfinity), b = a;
-  size_t i = 0;
-  for (; i + 2 * lanes <= length; i += 2 * lanes) {
-    a = hn::Max(a, load_numbers(d, from + i));
-    b = hn::Max(b, load_numbers(d, from + i + lanes));
-  }
-  if (i + lanes <= length) {
-    a = hn::Max(a, load_numbers(d, from + i));
-    i += lanes;
-  }
-  if (i < length) b = hn::Max(b, load_end(from + i, length - i));
-  return hn::MaxOfLanes(d, hn::Max(a, b));
-}
-
 HWY_INLINE Vector power_of(Vector x, Vector largest) {
   return exponential_of_negative(Floats(), hn::Sub(x, largest));
 }
 
-// The exponentials of an FP32 row are kept in the result until their sum is known. BF16 would round
-// them, so those of a BF16 row are computed twice.
-template <class Number>
-void run_row(const Number* from, Number* to, size_t length) {
+// Finds the largest element of each row. If one is NaN, it is NaN or any number.
+template <size_t kRows, class Number>
+HWY_INLINE void find_largest(const Number* from, size_t length, Vector* largest) {
+  const Floats d;
+  const size_t lanes = hn::Lanes(d), whole = length / lanes * lanes;
+  for (size_t r = 0; r < kRows; ++r) largest[r] = hn::Set(d, -kInfinity);
+  for (size_t i = 0; i < whole; i += lanes)
+    for (size_t r = 0; r < kRows; ++r)
+      largest[r] = hn::Max(largest[r], load_numbers(d, from + r * length + i));
+  for (size_t r = 0; r < kRows; ++r) {
+    if (whole < length)
+      largest[r] = hn::Max(largest[r], load_end(from + r * length + whole, length - whole));
+    largest[r] = hn::MaxOfLanes(d, largest[r]);
+  }
+}
+
+// The rows take turns, so that none waits for a sum or maximum of its own. The exponentials of FP32
+// rows are kept in the result until their sum is known. BF16 would round them, so those of BF16
+// rows are computed twice.
+template <size_t kRows, class Number>
+void run_together(const Number* from, Number* to, size_t length) {
   constexpr bool kKeeps = std::is_same_v<Number, float>;
   const Floats d;
   const size_t lanes = hn::Lanes(d), whole = length / lanes * lanes;
-  const Vector largest = largest_of(from, length);
-  Vector sum = hn::Zero(d), end = sum;
-  for (size_t i = 0; i < whole; i += lanes) {
-    const Vector power = power_of(load_numbers(d, from + i), largest);
-    sum = hn::Add(sum, power);
-    if constexpr (kKeeps) hn::StoreU(power, d, to + i);
+  Vector largest[kRows], sums[kRows], ends[kRows];
+  find_largest<kRows>(from, length, largest);
+  for (size_t r = 0; r < kRows; ++r) {
+    sums[r] = ends[r] = hn::Zero(d);
+    for (size_t i = 0; i < whole; i += lanes) {
+      const Vector power = power_of(load_numbers(d, from + r * length + i), largest[r]);
+      sums[r] = hn::Add(sums[r], power);
+      if constexpr (kKeeps) hn::StoreU(power, d, to + r * length + i);
+    }
+    if (whole < length) {
+      ends[r] = power_of(load_end(from + r * length + whole, length - whole), largest[r]);
+      sums[r] = hn::Add(sums[r], ends[r]);
+    }
   }
-  if (whole < length) {
-    end = power_of(load_end(from + whole, length - whole), largest);
-    sum = hn::Add(sum, end);
+  for (size_t r = 0; r < kRows; ++r)
+    sums[r] = hn::Div(hn::Set(d, 1.0f), hn::SumOfLanes(d, sums[r]));
+  for (size_t r = 0; r < kRows; ++r) {
+    Number* const row = to + r * length;
+    for (size_t i = 0; i < whole; i += lanes) {
+      const Vector power = kKeeps ? load_numbers(d, row + i)
+                                  : power_of(load_numbers(d, from + r * length + i), largest[r]);
+      store_numbers(d, hn::Mul(power, sums[r]), row + i);
+    }
+    if (whole < length) store_end(hn::Mul(ends[r], sums[r]), row + whole, length - whole);
   }
-  const Vector inverse = hn::Div(hn::Set(d, 1.0f), hn::SumOfLanes(d, sum));
-  for (size_t i = 0; i < whole; i += lanes) {
-    const Vector power =
-        kKeeps ? load_numbers(d, to + i) : power_of(load_numbers(d, from + i), largest);
-    store_numbers(d, hn::Mul(power, inverse), to + i);
-  }
-  if (whole < length) store_end(hn::Mul(end, inverse), to + whole, length - whole);
+}
+
+template <class Number>
+void run_rows(const Number* from, Number* to, size_t rows, size_t length) {
+  constexpr size_t kTogether = 4;
+  size_t row = 0;
+  for (; row + kTogether <= rows; row += kTogether)
+    run_together<kTogether>(from + row * length, to + row * length, length);
+  for (; row < rows; ++row) run_together<1>(from + row * length, to + row * length, length);
 }
 
 void run_floats(const float* from, float* to, size_t rows, size_t length) {
-  for (size_t i = 0; i < rows * length; i += length) run_row(from + i, to + i, length);
+  run_rows(from, to, rows, length);
 }
 
 void run_bf16(const uint16_t* from, uint16_t* to, size_t rows, size_t length) {
-  for (size_t i = 0; i < rows * length; i += length) run_row(from + i, to + i, length);
+  run_rows(from, to, rows, length);
 }
 
 }  // namespace
