@@ -96,7 +96,7 @@ Status bit_cast(const Call& call) {
 }
 
 constexpr AttributeSpec kBitCast[] = {{"from", AttributeKind::kInteger},
-                                         {"to", AttributeKind::kInteger}};
+                                      {"to", AttributeKind::kInteger}};
 
 }  // namespace
 

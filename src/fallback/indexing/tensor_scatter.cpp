@@ -83,13 +83,20 @@ Status tensor_scatter(const Call& call) {
 }
 
 constexpr AttributeSpec kTensorScatter[] = {{"axis", AttributeKind::kInteger},
-                                         {"mode", AttributeKind::kText}};
+                                            {"mode", AttributeKind::kText}};
 
 }  // namespace
 
 std::span<const OperatorSpec> tensor_scatter_operators() noexcept {
   static constexpr OperatorSpec kOperators[] = {
-      {"TensorScatter", 24, {2, 3}, {}, kAll, shape_of_tensor_scatter, tensor_scatter, kTensorScatter},
+      {"TensorScatter",
+       24,
+       {2, 3},
+       {},
+       kAll,
+       shape_of_tensor_scatter,
+       tensor_scatter,
+       kTensorScatter},
   };
   return kOperators;
 }

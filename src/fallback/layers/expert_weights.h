@@ -32,7 +32,7 @@ class DenseWeights {
 // to a block of columns, or to the whole row.
 class PackedWeights {
  public:
-  // Which operands hold the weights, their scales and their zero points, which may be absent.
+  // Operands with the weights, their scales and their zero points, which may be absent.
   struct Places {
     size_t weights, scales, zeros;
   };
