@@ -39,6 +39,7 @@ std::span<const std::span<const OperatorSpec>> operator_families() noexcept {
       attention_operators(),
       bit_cast_operators(),
       block_floating_point_operators(),
+      blocked_product_operators(),
       cast_like_operators(),
       collective_operators(),
       comparison_operators(),

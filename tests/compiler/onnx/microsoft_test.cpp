@@ -312,6 +312,28 @@ TEST(MicrosoftImport, MatMulNBits) {
               ElementsAre(10, -160));
 }
 
+// The operators that MatMulNBits of a matrix of that many rows becomes.
+std::vector<std::string> operators_of_product(int64_t rows) {
+  TensorProto weights = int_tensor("", {2, 2, 1}, {0xa9, 0x04, 0x08, 0x0f}, TensorProto::UINT8);
+  TensorProto scales = floats({4}, {1, .5f, 2, 10});
+  weights.set_name("weights");
+  scales.set_name("scales");
+  Model model(17);
+  model.domain("com.microsoft", 1).constant(weights).constant(scales);
+  model.node("MatMulNBits", {"x", "weights", "scales"}, {"y"},
+             {{"K", 3}, {"N", 2}, {"bits", 4}, {"block_size", 2}});
+  model.proto.mutable_graph()->mutable_node(0)->set_domain("com.microsoft");
+  std::vector<std::string> names;
+  for (const graph::Node& node : import_valid(model.input("x", {rows, 3}).output("y")).nodes)
+    names.emplace_back(graph::name_of(node.op));
+  return names;
+}
+
+TEST(MicrosoftImport, MatMulNBitsOfFewRowsKeepsPackedWeights) {
+  EXPECT_THAT(operators_of_product(8), ElementsAre("com.microsoft.MatMulNBits"));
+  EXPECT_THAT(operators_of_product(9), ElementsAre("MatMul"));
+}
+
 // Why a node over constants is refused.
 std::string refusal(const std::string& type, const std::vector<TensorProto>& operands,
                     const Attributes& attributes) {

@@ -188,6 +188,11 @@ void add_normalizations(Cases& cases) {
   add({"millrace.Attention", {{"scale", 0.5f}}},
       {input_of({2, 3, 10, 12}, 1), input_of({2, 3, 14, 12}, 2), input_of({2, 3, 14, 8}, 3),
        input_of({10, 14}, 4)});
+  Given weights = constant(DataType::kUint8, Tensor::numbers({7, 2, 16}, 2));
+  for (float& byte : weights.elements.data) byte = std::floor(std::fabs(byte) * 255);
+  add({"com.microsoft.MatMulNBits",
+       {{"K", int64_t{40}}, {"N", int64_t{7}}, {"bits", int64_t{4}}, {"block_size", int64_t{32}}}},
+      {input_of({3, 40}, 1), weights, constant_of({14}, 3)});
   add({"ConvTranspose", {{"strides", Dims{2, 2}}}},
       {input_of({1, 16, 5, 5}, 1), constant_of({16, 8, 3, 3}, 2), constant_of({8}, 3)});
 }

@@ -29,6 +29,7 @@ constexpr Row kRows[] = {
     {"RNN", lower_rnn},
     {"SimplifiedLayerNormalization", lower_rms_norm},
     {"com.microsoft.Gelu", lower_gelu},
+    {"com.microsoft.MatMulNBits", lower_blocked_product},
     {"com.microsoft.QuickGelu", lower_quick_gelu},
     {"millrace.Attention", lower_attention},
     {"millrace.ConvIntegerToFloat", lower_integer_product},

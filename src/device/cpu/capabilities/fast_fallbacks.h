@@ -27,6 +27,7 @@ inline constexpr graph::FastFallback kFastFallbacks[] = {
     {"RNN", kFloat32Types},
     {"SimplifiedLayerNormalization", kFloat32Types},
     {"com.microsoft.Gelu", kFloat32Types},
+    {"com.microsoft.MatMulNBits", kFloat32Types},
     {"com.microsoft.QuickGelu", kFloat32Types},
     {"millrace.Attention", kFloat32Types},
     {"millrace.ConvIntegerToFloat", kByteTypes},

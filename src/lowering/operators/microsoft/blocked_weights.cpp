@@ -1,7 +1,9 @@
 // Handlers of MatMulNBits, MatMulBnb4 and GatherBlockQuantized of com.microsoft: operators with
 // block-wise quantised weights of 2, 4 or 8 bits. Each block of consecutive weights has a scale and
-// a zero point of its own. The weights are dequantised to FLOAT32 constants in the lowering: (q -
-// zero_point) * scale. Those of MatMulBnb4 are indices into a table of numbers instead.
+// a zero point of its own, and stands for (q - zero_point) * scale. Those of MatMulBnb4 are indices
+// into a table of numbers instead. A product of few rows, as in a decoder that generates one token
+// at a time, takes as long as its weights take to be read, so those of MatMulNBits of 4 bits stay
+// packed. All other weights are dequantised to FLOAT32 constants in the lowering.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -125,15 +127,18 @@ Result<Dims> block_of_rows(NodeImport& node, const Blocks& blocks) {
   return invalid_argument("its g_idx must be the index of a block for each row of the weights");
 }
 
-// Returns the dequantised weights, [columns, depth].
-Result<ValueId> widened(NodeImport& node, const Blocks& blocks) {
+Status check_weights(NodeImport& node, const Blocks& blocks) {
   const int64_t count = blocks.count(), bytes = blocks.bytes(blocks.block);
   if (node.value(kWeights).type != DataType::kUint8)
     return unsupported("its weights must be UINT8");
   MILLRACE_RETURN_IF_ERROR(
       check_count(node, kWeights, checked_product(Dims{blocks.columns, count, bytes})));
-  MILLRACE_RETURN_IF_ERROR(
-      check_count(node, kScales, checked_product(Dims{blocks.columns, count})));
+  return check_count(node, kScales, checked_product(Dims{blocks.columns, count}));
+}
+
+// Returns the dequantised weights, [columns, depth].
+Result<ValueId> widened(NodeImport& node, const Blocks& blocks) {
+  const int64_t count = blocks.count(), bytes = blocks.bytes(blocks.block);
   MILLRACE_ASSIGN_OR_RETURN(const std::vector<float> scales, numbers_of(node, kScales));
   MILLRACE_ASSIGN_OR_RETURN(MutableConstant constant,
                             weights_of_shape(node, {blocks.columns, blocks.depth}));
@@ -189,6 +194,47 @@ Result<ValueId> widened_by_table(NodeImport& node) {
     to[i] = table[index] * largest[i / static_cast<size_t>(block)];
   }
   return node.add_computed(std::move(constant.value));
+}
+
+// Whether the product is computed with packed weights.
+bool keeps_packed(NodeImport& node, const Blocks& blocks) {
+  // With more rows a product takes longer to compute than its weights take to be read.
+  constexpr size_t kMostRows = 8;
+  if (blocks.bits != 4 || blocks.block % 2 != 0 || node.has(kOrder)) return false;
+  if (node.has(kZeros) && node.value(kZeros).type != DataType::kUint8) return false;
+  return node.value(0).elements() / static_cast<size_t>(blocks.depth) <= kMostRows;
+}
+
+// Returns the product with packed weights.
+Result<ValueId> packed_product(NodeImport& node, const Blocks& blocks) {
+  std::vector<ValueId> operands = {node.operand(0), node.operand(kWeights), node.operand(kScales)};
+  if (node.value(kScales).type != DataType::kFloat32) {
+    MILLRACE_ASSIGN_OR_RETURN(const std::vector<float> scales, numbers_of(node, kScales));
+    MILLRACE_ASSIGN_OR_RETURN(MutableConstant constant,
+                              weights_of_shape(node, {blocks.columns, blocks.count()}));
+    std::ranges::copy(scales, constant.as<float>().begin());
+    MILLRACE_ASSIGN_OR_RETURN(operands[kScales], node.add_computed(std::move(constant.value)));
+  }
+  if (node.has(kZeros)) {
+    MILLRACE_RETURN_IF_ERROR(check_count(
+        node, kZeros, checked_product(Dims{blocks.columns, blocks.bytes(blocks.count())})));
+    operands.push_back(node.operand(kZeros));
+  }
+  MILLRACE_ASSIGN_OR_RETURN(const auto results, node.emit_fallback({"com.microsoft.MatMulNBits",
+                                                                    {{"K", blocks.depth},
+                                                                     {"N", blocks.columns},
+                                                                     {"bits", blocks.bits},
+                                                                     {"block_size", blocks.block}}},
+                                                                   std::move(operands), 1));
+  return results[0];
+}
+
+// Returns the product with dequantised weights.
+Result<ValueId> widened_product(NodeImport& node, const Blocks& blocks) {
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId weights, widened(node, blocks));
+  graph::MatMul product;
+  product.transpose_b = true;
+  return node.emit(product, {node.operand(0), weights});
 }
 
 constexpr size_t kData = 0, kIndices = 1, kTableScales = 2, kTableZeros = 3;
@@ -287,10 +333,10 @@ Result<ValueId> widened(NodeImport& node, const Table& table) {
 // accuracy_level is ignored: it only permits lower accuracy.
 Result<ValueId> import_matmul_n_bits(NodeImport& node) {
   MILLRACE_ASSIGN_OR_RETURN(const Blocks blocks, read_blocks(node));
-  MILLRACE_ASSIGN_OR_RETURN(const ValueId weights, widened(node, blocks));
-  graph::MatMul product;
-  product.transpose_b = true;
-  MILLRACE_ASSIGN_OR_RETURN(const ValueId y, node.emit(product, {node.operand(0), weights}));
+  MILLRACE_RETURN_IF_ERROR(check_weights(node, blocks));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId y, keeps_packed(node, blocks)
+                                                 ? packed_product(node, blocks)
+                                                 : widened_product(node, blocks));
   return node.has(kBias) ? node.binary(BinaryKind::kAdd, y, node.operand(kBias)) : y;
 }
 
