@@ -25,7 +25,7 @@ BASE = {"base", SHARED_TYPES}
 # The folders of the queue, of the NRT face and of the CPU device, from top to bottom: each may include
 # those below it.
 QUEUE_FOLDERS = ["units", "lanes", "requests", "callbacks", "waiting"]
-NRT_FOLDERS = ["calls", "process", "sendrecv", "recording", "requests", "trace", "objects", "terms"]
+NRT_FOLDERS = ["calls", "process", "sendrecv", "recording", "requests", "trace", "objects", "counters", "terms"]
 DEVICE_CPU_FOLDERS = [
     "program", "plan", "accelerated", "ranks", "kernels", "builder", "weights", "reorders", "steps", "dnnl",
     "reserve", "capabilities",

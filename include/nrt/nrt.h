@@ -27,6 +27,7 @@
 #include <stdint.h>
 
 #include "ndl/neuron_driver_shared_tensor_batch_op.h"
+#include "nrt/detail/mem_chunk_info.h"
 #include "nrt/nrt_status.h"
 
 #define NRT_MAJOR_VERSION 2
@@ -221,13 +222,6 @@ typedef struct nrt_tensor_list {
 typedef struct nrt_cc_param {
   uint32_t num_ops;
 } nrt_cc_param_t;
-
-// One piece of allocated device memory in nrt_dump_device_allocation_info.
-struct neuron_ioctl_mem_chunk_info {
-  uint64_t pa;    // address
-  uint64_t size;  // bytes
-  uint32_t mem_type;
-};
 
 #pragma GCC visibility push(default)
 
@@ -442,11 +436,12 @@ NRT_STATUS nrt_get_dmabuf_fd_v2(uint64_t va, uint64_t size, int* fd, uint64_t* o
 // The mapping of a memory bank. The software NPU has none: NRT_INVALID.
 NRT_STATUS nrt_get_hbm_mmap_va(int device_id, int hbm_idx, void** addr, size_t* size);
 
-// The device of core `lnc`: 0, the only one.
+// The device of core `lnc`. A device stands for up to eight cores (ndl/ndl.h).
 NRT_STATUS nrt_get_device_id(int lnc, int* device_id);
 
 // The host's number for a device, and the table from host numbers to routing numbers: `*count` says
-// how many entries there is room for, and receives how many were written. There is device 0 only.
+// how many entries there is room for, and receives how many were written. Here all these numbers
+// are those that ndl_available_devices lists.
 NRT_STATUS nrt_host_device_id_get(int neuron_dev, uint32_t* host_device_id);
 NRT_STATUS nrt_host_device_id_rid_map_get(uint32_t* count, uint32_t* host_did_to_rid_map);
 

@@ -34,7 +34,8 @@ TEST(NrtPage, ListsEveryCallOfTheLibrary) {
   const ProgramResult symbols =
       run_program({MILLRACE_NM, "-D", "--defined-only", MILLRACE_NRT}, "/");
   ASSERT_EQ(symbols.exit_code, 0) << symbols.err;
-  const Names exported = all_of<Names>(symbols.out, R"( T (nrta?_\w+)@@?NRT_)");
+  Names exported = all_of<Names>(symbols.out, R"( T (nrta?_\w+)@@?NRT_)");
+  exported.merge(all_of<Names>(symbols.out, R"( T ((?:ndl|nds|nec)_\w+)@@MILLRACE_)"));
   EXPECT_GT(exported.size(), 100u);
   const Names on_page = listed("Calls");
   Names missing, gone;

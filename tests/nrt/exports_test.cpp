@@ -30,7 +30,7 @@ Names intended() {
   std::string node;
   for (std::string line; std::getline(map, line);) {
     if (line.ends_with(" {")) node = line.substr(0, line.size() - 2);
-    if (line.starts_with("    nrt"))
+    if (line.starts_with("    n"))
       names.insert(line.substr(4, line.find(';') - 4).append("@@").append(node));
   }
   for (const char* name : kUnderBothNodes) names.insert(std::string(name) + "@NRT_2.0.0");

@@ -152,7 +152,8 @@ std::set<std::string> names_in(const std::string& file, const char* pattern) {
 TEST(NrtFunctions, AllOfThemAreListed) {
   std::set<std::string> declared;
   for (const std::string& header : nrt_headers())
-    declared.merge(names_in(MILLRACE_SOURCE_DIR "/include/" + header, R"(\b(nrta?_[a-z0-9_]+)\()"));
+    declared.merge(names_in(MILLRACE_SOURCE_DIR "/include/" + header,
+                            R"(\b((?:nrta?|ndl|nds|nec)_[a-z0-9_]+)\()"));
   EXPECT_GT(declared.size(), 140u);
   EXPECT_EQ(names_in(kClients + "functions.inc", R"(ADDRESS\((\w+)\))"), declared);
 }
@@ -192,8 +193,17 @@ TEST(NrtMacros, AllOfThemHaveAPrefix) {
   std::set<std::string> macros;
   for (const std::string& header : nrt_headers())
     macros.merge(names_in(MILLRACE_SOURCE_DIR "/include/" + header, R"(#define (\w+))"));
-  const std::set<std::string> published = {"GIT_HASH_LEN", "RT_VERSION_DETAIL_LEN"};
-  const std::regex prefix("(NRTA?|NDL|nrta?)_.*");
+  const std::set<std::string> published = {"GIT_HASH_LEN",
+                                           "RT_VERSION_DETAIL_LEN",
+                                           "DRIVER_VERSION_MAX_SIZE",
+                                           "MAX_HBM_PER_DEVICE",
+                                           "MAX_NC_PER_DEVICE",
+                                           "MAX_NEURON_DEVICE_COUNT",
+                                           "MODEL_MEM_USAGE_LOCATION_COUNT",
+                                           "OBJECT_TYPE_MODEL_NODE_INFO",
+                                           "OBJECT_TYPE_PROCESS_INFO",
+                                           "OBJECT_TYPE_PROCESS_INFO_EXT"};
+  const std::regex prefix("(NRTA?|NDL|NDS|NEC|NEURON|APP_INFO|nrta?)_.*");
   for (const std::string& macro : macros)
     EXPECT_TRUE(published.count(macro) == 1 || std::regex_match(macro, prefix)) << macro;
   EXPECT_GT(macros.size(), 30u);

@@ -2,18 +2,18 @@
 // software NPU does not have, which return NRT_INVALID.
 #include <fmt/format.h>
 
+#include <cstdint>
+#include <numeric>
 #include <string_view>
 
 #include "base/log.h"
 #include "nrt/calls/call.h"
 #include "nrt/nrt.h"
 #include "nrt/nrt_experimental.h"
+#include "nrt/terms/device_layout.h"
 
 namespace millrace::nrt {
 namespace {
-
-// The number of the only device; all cores belong to it.
-constexpr int kDevice = 0;
 
 // Refuses a call for a feature that the software NPU does not have. Programs continue without the
 // feature, so the refusal is logged at INFO and not as an error.
@@ -34,32 +34,39 @@ extern "C" {
 
 NRT_STATUS nrt_get_device_id(int lnc, int* device_id) {
   constexpr const char* kCall = "nrt_get_device_id";
-  return with_core(kCall, lnc, [&](Runtime&) {
+  return with_core(kCall, lnc, [&](Runtime& runtime) {
     if (device_id == nullptr) return report(kCall, NRT_INVALID, "the result pointer is null");
-    *device_id = kDevice;
+    const Settings& settings = runtime.settings();
+    const uint32_t core = settings.cores.first + static_cast<uint32_t>(lnc);
+    *device_id = static_cast<int>(core / cores_per_device(settings.all_cores));
     return NRT_SUCCESS;
   });
 }
 
 NRT_STATUS nrt_host_device_id_get(int neuron_dev, uint32_t* host_device_id) {
   constexpr const char* kCall = "nrt_host_device_id_get";
-  return with_runtime(kCall, [&](Runtime&) {
+  return with_runtime(kCall, [&](Runtime& runtime) {
     if (host_device_id == nullptr) return report(kCall, NRT_INVALID, "the result pointer is null");
-    if (neuron_dev != kDevice)
+    const uint32_t devices = devices_of(runtime.settings().all_cores);
+    if (neuron_dev < 0 || static_cast<uint32_t>(neuron_dev) >= devices)
       return report(kCall, NRT_INVALID, fmt::format("there is no device {}", neuron_dev));
-    *host_device_id = kDevice;
+    *host_device_id = static_cast<uint32_t>(neuron_dev);
     return NRT_SUCCESS;
   });
 }
 
 NRT_STATUS nrt_host_device_id_rid_map_get(uint32_t* count, uint32_t* host_did_to_rid_map) {
   constexpr const char* kCall = "nrt_host_device_id_rid_map_get";
-  return with_runtime(kCall, [&](Runtime&) {
+  return with_runtime(kCall, [&](Runtime& runtime) {
     if (count == nullptr || host_did_to_rid_map == nullptr)
       return report(kCall, NRT_INVALID, "an argument is null");
-    if (*count == 0) return report(kCall, NRT_INVALID, "the table has no room for the one device");
-    *count = 1;
-    host_did_to_rid_map[0] = kDevice;
+    const uint32_t devices = devices_of(runtime.settings().all_cores);
+    if (*count < devices)
+      return report(
+          kCall, NRT_INVALID,
+          fmt::format("the table has room for {} devices, but there are {}", *count, devices));
+    *count = devices;
+    std::iota(host_did_to_rid_map, host_did_to_rid_map + devices, 0u);
     return NRT_SUCCESS;
   });
 }

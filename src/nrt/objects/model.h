@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "device/device.h"
 #include "memory/bank.h"
+#include "nrt/counters/process_counters.h"
 #include "nrt/nrt.h"
 #include "nrt/objects/handles.h"
 #include "nrt/objects/tensor_set.h"
@@ -32,7 +33,11 @@ struct ModelTensor {
 
 // The charge for the weights of a model to the memory of a core. All models of one program on a
 // core share it.
-using ModelMemory = std::shared_ptr<const memory::BankCharge>;
+struct ModelCharge {
+  memory::BankCharge charge;
+  CountedBytes counted;
+};
+using ModelMemory = std::shared_ptr<const ModelCharge>;
 
 class Model : public std::enable_shared_from_this<Model> {
  public:

@@ -14,7 +14,9 @@ Result<std::shared_ptr<Tensor>> Tensor::allocate(memory::Bank& bank, int core, s
   std::shared_ptr<Tensor> tensor(new Tensor(std::move(name), core));
   tensor->data_ = memory.data();
   tensor->size_ = bytes;
-  tensor->storage_ = std::make_shared<const Storage>(Storage{std::move(memory), std::move(charge)});
+  tensor->storage_ = std::make_shared<const Storage>(
+      Storage{std::move(memory), std::move(charge),
+              CountedBytes(core, NDS_NC_COUNTER_MEM_USAGE_TENSORS_DEVICE, bytes)});
   return tensor;
 }
 
@@ -34,7 +36,7 @@ Result<std::shared_ptr<Tensor>> Tensor::slice(size_t offset, size_t bytes, std::
 
 Status Tensor::attach(void* data, size_t bytes) {
   MILLRACE_ASSIGN_OR_RETURN(memory::Buffer memory, memory::Buffer::wrap(data, bytes));
-  storage_ = std::make_shared<const Storage>(Storage{std::move(memory), std::nullopt});
+  storage_ = std::make_shared<const Storage>(Storage{std::move(memory), std::nullopt, {}});
   data_ = static_cast<std::byte*>(data);
   size_ = bytes;
   core_ = kNoCore;

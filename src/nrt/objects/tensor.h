@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "memory/bank.h"
 #include "memory/buffer.h"
+#include "nrt/counters/process_counters.h"
 #include "nrt/nrt.h"
 #include "nrt/objects/completion_count.h"
 #include "nrt/objects/handles.h"
@@ -25,6 +26,7 @@ inline constexpr int kNoCore = -1;
 struct Storage {
   memory::Buffer memory;
   std::optional<memory::BankCharge> charge;
+  CountedBytes counted;
 };
 
 class Tensor {

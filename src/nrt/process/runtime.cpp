@@ -13,6 +13,7 @@
 #include "base/process/forked_child.h"
 #include "device/faulty/faulty_device.h"
 #include "device/registry.h"
+#include "nrt/counters/process_counters.h"
 #include "nrt/objects/error_tracker.h"
 #include "nrt/objects/tensor_set.h"
 #include "nrt/process/call_gate.h"
@@ -72,6 +73,8 @@ Status Runtime::start() {
   MILLRACE_RETURN_IF_ERROR(device::apply_faults_of_environment(*device));
   MILLRACE_RETURN_IF_ERROR(device->lanes().fill_up());
   log_start(settings, *device);
+  ProcessCounters::of_process().start(settings.all_cores, settings.cores.first,
+                                      settings.cores.count);
   now.running.reset(new Runtime(settings, std::move(device)));
   current_.store(now.running.get(), std::memory_order_release);
   if (!now.was_started.exchange(true)) {
@@ -88,6 +91,7 @@ void Runtime::stop() {
   current_.store(nullptr, std::memory_order_release);
   now.running->close();
   now.running.reset();
+  ProcessCounters::of_process().stop();
 }
 
 Absence Runtime::absence() noexcept {
@@ -145,6 +149,7 @@ Result<std::shared_ptr<Model>> Runtime::load(std::span<const std::byte> bytes, i
   const uint32_t chosen = core == kNoCore ? least_used_core() : static_cast<uint32_t>(core);
   MILLRACE_ASSIGN_OR_RETURN(ModelMemory memory, memory_of(*program, chosen));
   if (program->is_of_rank()) MILLRACE_RETURN_IF_ERROR(units_.expect_waits(chosen));
+  ProcessCounters::of_process().of_core(chosen).add(NDS_NC_COUNTER_MODEL_LOAD_COUNT);
   return std::make_shared<Model>(chosen, std::move(executor), std::move(memory),
                                  std::move(communicator));
 }
@@ -154,11 +159,13 @@ Result<std::shared_ptr<Model>> Runtime::load(std::span<const std::byte> bytes, i
 Result<ModelMemory> Runtime::memory_of(const device::Program& program, uint32_t core) {
   const std::lock_guard lock(model_memory_mutex_);
   std::erase_if(model_memory_, [](const auto& entry) { return entry.second.expired(); });
-  std::weak_ptr<const memory::BankCharge>& known = model_memory_[{&program, core}];
+  std::weak_ptr<const ModelCharge>& known = model_memory_[{&program, core}];
   if (ModelMemory memory = known.lock()) return memory;
-  MILLRACE_ASSIGN_OR_RETURN(memory::BankCharge charge,
-                            bank(static_cast<int>(core)).charge(program.info().weight_bytes));
-  auto memory = std::make_shared<const memory::BankCharge>(std::move(charge));
+  const size_t bytes = program.info().weight_bytes;
+  const int on_core = static_cast<int>(core);
+  MILLRACE_ASSIGN_OR_RETURN(memory::BankCharge charge, bank(on_core).charge(bytes));
+  auto memory = std::make_shared<const ModelCharge>(ModelCharge{
+      std::move(charge), CountedBytes(on_core, NDS_NC_COUNTER_MEM_USAGE_CONSTANTS_DEVICE, bytes)});
   known = memory;
   return memory;
 }

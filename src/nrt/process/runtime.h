@@ -89,7 +89,7 @@ class Runtime {
   BindingCache bindings_;
   runtime::ProgramCache programs_;
   std::mutex model_memory_mutex_;
-  std::map<std::pair<const device::Program*, uint32_t>, std::weak_ptr<const memory::BankCharge>>
+  std::map<std::pair<const device::Program*, uint32_t>, std::weak_ptr<const ModelCharge>>
       model_memory_;  // charges for weights, by program and core
   DebugStreams debug_streams_;
   sendrecv::Service send_receive_;

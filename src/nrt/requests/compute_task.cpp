@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/align.h"
+#include "base/clock.h"
 #include "base/format_status.h"
 #include "memory/heap_block.h"
 #include "nrt/requests/input_dump.h"
@@ -57,11 +58,13 @@ void ComputeTask::fill(std::shared_ptr<const Binding> binding, StatusTarget targ
 }
 
 Status ComputeTask::run(queue::RunControl& control) noexcept {
+  const int64_t begin_ns = now_ns();
   trace::ExecutionScope traced(*binding_->model, control, outward(control.sequence()),
                                scheduled_ns());
   if (mode_ == runtime::JobMode::kThroughput) control.set_team(nullptr);
   Status status = run_in_time(control);
   if (!status.ok()) examine_failure(status, control);
+  counters_.add_busy_ns(now_ns() - begin_ns);
   traced.ended_with(code_of(status));
   return status;
 }
@@ -130,6 +133,7 @@ std::string ComputeTask::describe(const queue::RunPosition& position) const {
 }
 
 void ComputeTask::on_status_written(const queue::Completion& completion) noexcept {
+  if (ran_.load(std::memory_order_relaxed)) counters_.count_execution(code_of(completion.status));
   if (!completion.status.ok()) {
     if (!ran_.load(std::memory_order_relaxed))
       binding_->model->executor()->skip_job(completion.sequence);

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "nrt/counters/process_counters.h"
 #include "nrt/requests/binding.h"
 #include "nrt/requests/execution_checks.h"
 #include "nrt/requests/request_task.h"
@@ -28,9 +29,11 @@ class ComputeTask final : public RequestTask {
   //
   // `scratch` holds the copies of shared inputs (SharedInput) and grows to the largest size needed.
   // All tasks of a unit share it, since a unit runs one request at a time.
-  ComputeTask(UnitContext unit, std::chrono::nanoseconds time_limit, const ExecutionChecks& checks,
-              runtime::JobMode mode, std::shared_ptr<std::vector<std::byte>> scratch)
-      : RequestTask(std::move(unit)),
+  ComputeTask(const UnitContext& unit, std::chrono::nanoseconds time_limit,
+              const ExecutionChecks& checks, runtime::JobMode mode,
+              std::shared_ptr<std::vector<std::byte>> scratch)
+      : RequestTask(unit),
+        counters_(ProcessCounters::of_process().of_core(address_with(unit.number).core)),
         time_limit_(time_limit),
         checks_(checks),
         mode_(mode),
@@ -50,6 +53,7 @@ class ComputeTask final : public RequestTask {
   Status copy_shared_inputs() noexcept;
   std::span<const runtime::TensorBinding> inputs() const noexcept;
 
+  CoreCounters& counters_;
   const std::chrono::nanoseconds time_limit_;
   const ExecutionChecks checks_;
   const runtime::JobMode mode_;

@@ -1,5 +1,8 @@
 // The address of every function, also of those whose names are macros: none depends on a call.
+#include <ndl/ndl.h>
 #include <nrt/ndebug_stream.h>
+#include <nrt/nds/neuron_ds.h>
+#include <nrt/nec.h>
 #include <nrt/nrt_async.h>
 #include <nrt/nrt_async_sendrecv.h>
 #include <nrt/nrt_experimental.h>

@@ -1,7 +1,9 @@
 // Numbers and layouts that programs were built with elsewhere.
 #include <assert.h>
+#include <ndl/ndl.h>
 #include <ndl/neuron_driver_shared_tensor_batch_op.h>
 #include <nrt/ndebug_stream.h>
+#include <nrt/nds/neuron_ds.h>
 #include <nrt/nrt_async.h>
 #include <nrt/nrt_profile.h>
 #include <nrt/nrt_version.h>
@@ -220,3 +222,27 @@ AT(536, ndebug_stream_payload_debug_tensor_read_t, tensor_shape);
 AT(600, ndebug_stream_payload_debug_tensor_read_t, tensor_data_size);
 AT(608, ndebug_stream_payload_debug_tensor_read_t, reserved0);
 AT(1024, ndebug_stream_payload_debug_tensor_read_t, tensor_data);
+
+// The numbers and layouts that programs which watch devices read.
+IS(0, NDS_NC_COUNTER_TIME_IN_USE);
+IS(1, NDS_NC_COUNTER_INFER_COMPLETED);
+IS(13, NDS_NC_COUNTER_LATENCY_DEVICE);
+IS(22, NDS_NC_COUNTER_MEM_USAGE_CODE_DEVICE);
+IS(23, NDS_NC_COUNTER_MEM_USAGE_TENSORS_DEVICE);
+IS(27, NDS_NC_COUNTER_MODEL_LOAD_COUNT);
+IS(31, NDS_NC_COUNTER_COUNT);
+IS(31, NDS_EXT_NC_COUNTER_HW_ERR_COLLECTIVES);
+IS(95, NDS_TOTAL_NC_COUNTER_COUNT);
+IS(31, NDS_ND_COUNTER_COUNT);
+IS(15, APP_INFO_ALL);
+SIZE(152, struct neuron_app_info);
+AT(4, struct neuron_app_info, nc_lock_map);
+AT(5, struct neuron_app_info, uuid_data);
+AT(136, struct neuron_app_info, host_mem_size);
+AT(144, struct neuron_app_info, device_mem_size);
+SIZE(40, ndl_version_info_t);
+SIZE(12, ndl_device_init_param_t);
+AT(4, ndl_device_t, connected_device_count);
+AT(72, ndl_device_t, csr_base);
+AT(104, ndl_device_t, cpy_bufs);
+SIZE(284, nds_model_node_info_t);
