@@ -33,7 +33,9 @@ Blocks blocks_of(const NodeView& node) {
 Status check_attributes(const Inference& node) {
   const int64_t size = node.integer("block_size");
   const auto in_range = [](int64_t number) { return number >= 1 && number <= graph::kMaxElements; };
-  if (node.integer("bits", 4) != 4) return unsupported("only weights of 4 bits are supported");
+  if (const int64_t bits = node.integer("bits", 4); bits != 4)
+    return unsupported(fmt::format(
+        "weights of {} bits are not supported; 4 bits are, and 2 and 8 bits of constants", bits));
   if (!in_range(node.integer("K")) || !in_range(node.integer("N")) || !in_range(size))
     return invalid_argument("its K, N or block_size is out of range");
   if (size % 2 != 0) return invalid_argument("its block_size must be even");
