@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 #include "fallback/common_shapes.h"
 #include "fallback/element.h"
 
@@ -34,6 +37,22 @@ size_t bytes_for(size_t integers, size_t bits) {
   return (integers * bits + 7) / 8;
 }
 
+// Dequantises integers of less than a byte by a table with a number for each of them.
+template <size_t kBits>
+void dequantise_packed(const uint8_t* bytes, float zero, float scale, std::span<float> to) {
+  constexpr size_t kPerByte = 8 / kBits, kMask = (size_t{1} << kBits) - 1;
+  std::array<float, kMask + 1> table;
+  for (size_t q = 0; q <= kMask; ++q) table[q] = (static_cast<float>(q) - zero) * scale;
+  size_t i = 0;
+  for (; i + kPerByte <= to.size(); i += kPerByte, ++bytes)
+    for (size_t j = 0; j < kPerByte; ++j) to[i + j] = table[*bytes >> (j * kBits) & kMask];
+  for (size_t j = 0; i < to.size(); ++i, ++j) to[i] = table[*bytes >> (j * kBits) & kMask];
+}
+
+void dequantise_bytes(const uint8_t* bytes, float zero, float scale, std::span<float> to) {
+  for (size_t i = 0; i < to.size(); ++i) to[i] = (static_cast<float>(bytes[i]) - zero) * scale;
+}
+
 }  // namespace
 
 Result<DenseWeights> DenseWeights::of(const NodeView& node, size_t weights,
@@ -54,8 +73,12 @@ Result<PackedWeights> PackedWeights::of(const NodeView& node, const Places& plac
   if (bits != 2 && bits != 4 && bits != 8)
     return unsupported(
         fmt::format("weights of {} bits are not supported; 2, 4 and 8 bits are", bits));
-  if (block < 0) return invalid_argument("block_size must be positive");
+  if (block < 0 || block % (8 / bits) != 0)
+    return invalid_argument("block_size must be positive, and fill whole bytes");
   made.bits_ = static_cast<size_t>(bits);
+  made.dequantise_ = bits == 2   ? dequantise_packed<2>
+                     : bits == 4 ? dequantise_packed<4>
+                                 : dequantise_bytes;
   made.has_blocks_ = block > 0;
   made.block_ = made.has_blocks_ ? static_cast<size_t>(block) : shape.columns;
   made.blocks_ = made.has_blocks_ ? (shape.columns + made.block_ - 1) / made.block_ : 1;
@@ -99,10 +122,9 @@ const float* PackedWeights::row(size_t expert, size_t index) {
   const size_t row = expert * shape_.rows + index;
   const uint8_t* const bytes = weights_ + row * bytes_for(shape_.columns, bits_);
   for (size_t block = 0; block < blocks_; ++block) {
-    const float scale = scale_of(row, block), zero = zero_of(expert, index, block);
-    const size_t end = std::min(shape_.columns, (block + 1) * block_);
-    for (size_t column = block * block_; column < end; ++column)
-      buffer_[column] = (static_cast<float>(integer_at(bytes, column, bits_)) - zero) * scale;
+    const size_t begin = block * block_, size = std::min(block_, shape_.columns - begin);
+    dequantise_(bytes + begin * bits_ / 8, zero_of(expert, index, block), scale_of(row, block),
+                std::span(buffer_).subspan(begin, size));
   }
   return buffer_.data();
 }

@@ -32,7 +32,8 @@ class DenseWeights {
 // to a block of columns, or to the whole row.
 class PackedWeights {
  public:
-  // Operands with the weights, their scales and their zero points, which may be absent.
+  // The operands that hold the weights, their scales and their zero points, which may be absent, by
+  // index.
   struct Places {
     size_t weights, scales, zeros;
   };
@@ -54,6 +55,8 @@ class PackedWeights {
   ExpertShape shape_;
   size_t bits_ = 4, block_ = 0, blocks_ = 1;  // `block_` is the number of columns of a block
   bool has_blocks_ = false;
+  // Dequantises a block: bytes, zero point, scale, and where its numbers go.
+  void (*dequantise_)(const uint8_t*, float, float, std::span<float>) = nullptr;
   std::vector<float> buffer_;
 };
 

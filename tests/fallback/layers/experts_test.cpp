@@ -113,6 +113,11 @@ TEST(FallbackExperts, RefuseWhatDoesNotFit) {
   EXPECT_THAT(refused({kTokens, kScores, kFirst, absent(), kOnes},
                       {{"activation_type", std::string("sine")}}),
               HasSubstr("'sine'"));
+  const Array bytes = array<uint8_t>({3, 1, 1}, {0, 0, 0});
+  EXPECT_THAT(refusal(kQuantised, {kTokens, kScores, bytes, absent(), absent(), bytes},
+                      {{"block_size", int64_t{1}}})
+                  .message(),
+              HasSubstr("whole bytes"));
 }
 
 }  // namespace
