@@ -85,6 +85,7 @@ const std::map<std::string, double (*)(double)>& functions() {
       {"Softsign", [](double x) { return x / (1 + std::fabs(x)); }},
       {"Sqrt", [](double x) { return std::sqrt(x); }},
       {"Sum", [](double x) { return x; }},
+      {"Swish", [](double x) { return x / (1 + std::exp(-x)); }},
       {"Tan", [](double x) { return std::tan(x); }},
       {"Tanh", [](double x) { return std::tanh(x); }},
       // By the definition, x becomes 0 if it is not above alpha.
