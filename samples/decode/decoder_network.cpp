@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace millrace::samples {
+namespace millrace::decoder {
 namespace {
 
 using onnx::AttributeProto;
@@ -296,4 +296,4 @@ std::string decoder_network(const DecoderOptions& options) {
   return bytes;
 }
 
-}  // namespace millrace::samples
+}  // namespace millrace::decoder

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <string>
 
-namespace millrace::samples {
+namespace millrace::decoder {
 
 // How the matrices of weights are stored.
 enum class Weights { kFloat32, kInt8, kInt4 };
@@ -32,4 +32,4 @@ struct DecoderOptions {
 // not fit together, and std::runtime_error if the model is too large for a file.
 std::string decoder_network(const DecoderOptions& options);
 
-}  // namespace millrace::samples
+}  // namespace millrace::decoder

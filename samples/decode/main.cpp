@@ -13,8 +13,8 @@
 
 namespace {
 
-using millrace::samples::Decoder;
-using millrace::samples::Sequence;
+using millrace::decoder::Decoder;
+using millrace::decoder::Sequence;
 using Clock = std::chrono::steady_clock;
 
 struct Arguments {
@@ -40,8 +40,8 @@ struct Stream {
 
 int64_t next_token(Stream& stream, const Arguments& arguments) {
   const auto logits = stream.sequence.logits();
-  if (arguments.top_p == 0) return millrace::samples::most_likely(logits);
-  return millrace::samples::draw(logits, arguments.top_p, arguments.temperature, stream.random);
+  if (arguments.top_p == 0) return millrace::decoder::most_likely(logits);
+  return millrace::decoder::draw(logits, arguments.top_p, arguments.temperature, stream.random);
 }
 
 std::vector<Stream> make_streams(millrace::Device& device, const Decoder& decoder,
@@ -52,7 +52,7 @@ std::vector<Stream> make_streams(millrace::Device& device, const Decoder& decode
     // Sequences of one prompt would have equal tokens.
     prompt.back() =
         (prompt.back() + static_cast<int64_t>(i)) % static_cast<int64_t>(decoder.vocabulary());
-    streams.push_back({millrace::samples::take(device.create_unit({.depth = 1})),
+    streams.push_back({millrace::decoder::take(device.create_unit({.depth = 1})),
                        Sequence(decoder, prompt),
                        std::mt19937(arguments.seed + static_cast<uint32_t>(i))});
   }
@@ -111,7 +111,7 @@ int run(int argc, char** argv) {
   app.add_option("--seed", arguments.seed, "seed of the draws");
   app.add_option("--device", arguments.device, "name of the device");
   CLI11_PARSE(app, argc, argv);
-  millrace::Device device = millrace::samples::take(millrace::Device::open(arguments.device));
+  millrace::Device device = millrace::decoder::take(millrace::Device::open(arguments.device));
   const Decoder decoder(device, arguments.archive);
   for (const int64_t token : arguments.prompt)
     if (token < 0 || token >= static_cast<int64_t>(decoder.vocabulary()))

@@ -10,8 +10,8 @@
 
 namespace {
 
-using millrace::samples::DecoderOptions;
-using millrace::samples::Weights;
+using millrace::decoder::DecoderOptions;
+using millrace::decoder::Weights;
 
 void write(const std::string& path, const std::string& bytes) {
   std::ofstream file(path, std::ios::binary);

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-namespace millrace::samples {
+namespace millrace::decoder {
 
 int64_t most_likely(std::span<const float> logits) {
   return std::max_element(logits.begin(), logits.end()) - logits.begin();
@@ -34,4 +34,4 @@ int64_t draw(std::span<const float> logits, float top_p, float temperature, std:
   return tokens[chosen];
 }
 
-}  // namespace millrace::samples
+}  // namespace millrace::decoder

@@ -6,7 +6,7 @@
 #include <random>
 #include <span>
 
-namespace millrace::samples {
+namespace millrace::decoder {
 
 // Returns the token with the largest logit; the first of equal ones. Requirement: there is one.
 int64_t most_likely(std::span<const float> logits);
@@ -15,4 +15,4 @@ int64_t most_likely(std::span<const float> logits);
 // Logits are divided by `temperature` first. Requirement: 0 < top_p <= 1 and temperature > 0.
 int64_t draw(std::span<const float> logits, float top_p, float temperature, std::mt19937& random);
 
-}  // namespace millrace::samples
+}  // namespace millrace::decoder

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-namespace millrace::samples {
+namespace millrace::decoder {
 
 // The inputs before the caches: the tokens, the position of the first, and the index of the last.
 constexpr size_t kTokens = 0, kStart = 1, kLast = 2, kFirstCache = 3;
@@ -77,4 +77,4 @@ void Sequence::wait() {
   read_ += pending_;
 }
 
-}  // namespace millrace::samples
+}  // namespace millrace::decoder

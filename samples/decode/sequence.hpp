@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace millrace::samples {
+namespace millrace::decoder {
 
 // Throws std::runtime_error if the status is not OK.
 void check(const Status& status);
@@ -73,4 +73,4 @@ class Sequence {
   Job job_;
 };
 
-}  // namespace millrace::samples
+}  // namespace millrace::decoder

@@ -17,7 +17,7 @@ namespace millrace::test {
 using Tokens = std::vector<int64_t>;
 
 inline constexpr size_t kPrefill = 8, kCount = 24;
-inline constexpr samples::DecoderOptions kOptions = {.layers = 2,
+inline constexpr decoder::DecoderOptions kOptions = {.layers = 2,
                                                      .width = 64,
                                                      .heads = 2,
                                                      .kv_heads = 1,
@@ -58,10 +58,10 @@ class Decode : public SampleTest {
  protected:
   Decode() { unsetenv("MILLRACE_DEVICE"); }
 
-  std::string archive(samples::Weights weights, const std::string& precision = "fp32") const {
-    samples::DecoderOptions options = kOptions;
+  std::string archive(decoder::Weights weights, const std::string& precision = "fp32") const {
+    decoder::DecoderOptions options = kOptions;
     options.weights = weights;
-    const std::string onnx = write("decoder.onnx", samples::decoder_network(options));
+    const std::string onnx = write("decoder.onnx", decoder::decoder_network(options));
     const std::string path = directory_.file("decoder.rai");
     const ProgramResult result =
         run(MILLRACE_PROGRAM,

@@ -12,7 +12,7 @@
 namespace millrace::test {
 namespace {
 
-using samples::Weights;
+using decoder::Weights;
 using testing::HasSubstr;
 
 class VartSteps : public Steps {

@@ -45,7 +45,7 @@ class LlmRunnerTest : public Decode {
     return "accepted";
   }
 
-  const std::string path_ = archive(samples::Weights::kFloat32);
+  const std::string path_ = archive(decoder::Weights::kFloat32);
 };
 
 // Uses the graph of a phase as a program would: with the tensors that the runner lists for it.
