@@ -7,10 +7,10 @@
 
 #include "device/registry.h"
 #include "graph/archive/codec.h"
-#include "graph/network/network.h"
 #include "model/files/temporary_output.h"
 #include "runtime/loading/vendor_boundary.h"
 #include "tests/graph/dynamic_model.h"
+#include "tests/runtime/profiled_model.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/tiny_model.h"
 
@@ -109,32 +109,10 @@ TEST_F(Loader, RefusesDamagedWeightsOfAnySize) {
   }
 }
 
-// A Relu of [1,3,?,?].
-graph::CompiledModel relu_with_profiles() {
-  network::Network network;
-  network.opsets = {{"", 17}};
-  network.inputs = {
-      {"x", tensor::DataType::kFloat32, true, {{1, ""}, {3, ""}, {-1, ""}, {-1, ""}}}};
-  network.outputs = {{"y", tensor::DataType::kFloat32}};
-  network.nodes = {{"relu", "", "Relu", {"x"}, {"y"}, {}}};
-  graph::CompiledModel model;
-  model.batch_size = 2;
-  graph::Boundary input, output;
-  input.cpu = tensor::make_cpu_desc("x", tensor::DataType::kFloat32,
-                                    {1, 3, kOpenDimension, kOpenDimension});
-  output.cpu = tensor::make_cpu_desc("y", tensor::DataType::kFloat32, {});
-  input.open = output.open = true;
-  model.inputs = {input};
-  model.outputs = {output};
-  model.network = std::make_shared<const network::Network>(std::move(network));
-  model.profiles = {{"small", {{1, 3, 8, 8}}}, {"large", {{1, 3, 64, 32}}}};
-  return model;
-}
-
 class ProfiledModel : public Loader {
  protected:
   ProfiledModel() {
-    const graph::CompiledModel model = relu_with_profiles();
+    const graph::CompiledModel model = test::relu_with_profiles();
     EXPECT_TRUE(model::write_archive(graph::encode(model), path_, model::ArchiveForm::kFile).ok());
   }
   ~ProfiledModel() override { unsetenv("MILLRACE_PROFILE"); }

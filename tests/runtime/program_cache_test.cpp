@@ -2,11 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <vector>
 
 #include "device/registry.h"
+#include "graph/archive/codec.h"
+#include "model/archive_writer.h"
+#include "tests/runtime/profiled_model.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/tiny_model.h"
 
@@ -40,6 +44,17 @@ TEST_F(ProgramCacheTest, LoadsOtherBytesAnew) {
   const auto second = *cache_.load(archive(3));
   EXPECT_NE(first, second);
   EXPECT_EQ(second->model().batch_size, 3u);
+}
+
+TEST_F(ProgramCacheTest, LoadsAnotherProfileAnew) {
+  const std::vector<std::byte> bytes =
+      model::archive_bytes(graph::encode(test::relu_with_profiles()));
+  const auto first = *cache_.load(bytes);
+  setenv("MILLRACE_PROFILE", "large", 1);
+  const auto second = *cache_.load(bytes);
+  unsetenv("MILLRACE_PROFILE");
+  EXPECT_EQ(first->model().inputs[0].cpu.shape[2], 8u);
+  EXPECT_EQ(second->model().inputs[0].cpu.shape[2], 64u);
 }
 
 TEST_F(ProgramCacheTest, DoesNotKeepAProgram) {

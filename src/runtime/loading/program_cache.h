@@ -1,4 +1,5 @@
-// ProgramCache: shares programs that were loaded from archives with the same content. Thread-safe.
+// ProgramCache: shares programs that were loaded from archives with the same content, with the same
+// profile of shapes. Thread-safe, as long as no thread changes the environment.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +8,8 @@
 #include <memory>
 #include <mutex>
 #include <span>
-#include <utility>
+#include <string>
+#include <tuple>
 
 #include "base/status.h"
 #include "device/device.h"
@@ -25,7 +27,8 @@ class ProgramCache {
   Result<std::shared_ptr<const device::Program>> load(std::span<const std::byte> archive);
 
  private:
-  using Key = std::pair<uint64_t, uint64_t>;  // XXH3-128 of the bytes
+  // XXH3-128 of the bytes, and the profile that the environment asks for.
+  using Key = std::tuple<uint64_t, uint64_t, std::string>;
 
   device::Device& device_;
   std::mutex mutex_;

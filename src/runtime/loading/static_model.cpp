@@ -53,7 +53,7 @@ Result<const graph::ShapeProfile*> chosen_profile(const graph::CompiledModel& mo
                                                   std::string_view name) {
   if (!name.empty()) return find_profile(model, name, "the shape profile that is asked for");
   if (model.profiles.empty()) return refusal(model);
-  name = environment_variable(kProfileVariable);
+  name = profile_of_environment();
   return name.empty() ? &model.profiles.front() : find_profile(model, name, kProfileVariable);
 }
 
@@ -65,6 +65,10 @@ Result<graph::CompiledModel> as_static(const graph::CompiledModel& model,
 }
 
 }  // namespace
+
+std::string_view profile_of_environment() {
+  return environment_variable(kProfileVariable);
+}
 
 Result<std::shared_ptr<const graph::CompiledModel>> static_model(
     std::shared_ptr<const graph::CompiledModel> model, const graph::Capabilities& capabilities,

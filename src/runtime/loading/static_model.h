@@ -12,6 +12,10 @@
 
 namespace millrace::runtime {
 
+// Returns the name of the profile that the environment variable MILLRACE_PROFILE asks for; empty if
+// it asks for none.
+std::string_view profile_of_environment();
+
 // Returns the model itself if its shapes are static and no profile is named. A model with dynamic
 // shapes is lowered for a device of these capabilities, with the shapes of one of its profiles: the
 // named one, or the one that the environment variable MILLRACE_PROFILE names, or the first.
