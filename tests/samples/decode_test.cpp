@@ -4,6 +4,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <ostream>
 
 #include "nrt/nrt.h"
 #include "tests/samples/decode_fixture.h"
@@ -154,14 +155,19 @@ class NrtSteps : public Steps {
 };
 
 struct Golden {
+  const char* name;
   Weights weights;
   Tokens tokens;  // of ONNX Runtime 1.30.0, by samples/decode/golden.mjs
 };
 
+void PrintTo(const Golden& golden, std::ostream* out) {
+  *out << golden.name;
+}
+
 class DecodeWeights : public Decode, public testing::WithParamInterface<Golden> {};
 
 TEST_P(DecodeWeights, AllApisGenerateTheTokensOfOnnxRuntime) {
-  const auto& [weights, expected] = GetParam();
+  const auto& [name, weights, expected] = GetParam();
   const std::string path = archive(weights);
   EXPECT_EQ(decode_by_sample(path), expected);
   VartSteps vart(path);
@@ -172,12 +178,13 @@ TEST_P(DecodeWeights, AllApisGenerateTheTokensOfOnnxRuntime) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, DecodeWeights,
-    testing::Values(Golden{Weights::kFloat32, {9, 10, 18, 60, 9, 10, 18, 60, 9,  10, 18, 60,
-                                               9, 10, 18, 60, 9, 78, 39, 65, 28, 72, 27, 44}},
-                    Golden{Weights::kInt8, {9, 10, 18, 60, 9, 10, 18, 60, 9,  10, 18, 60,
-                                            9, 10, 18, 60, 9, 78, 39, 65, 28, 72, 27, 44}},
-                    Golden{Weights::kInt4, {9, 10, 18, 60, 9, 10, 18, 60, 9, 10, 18, 60,
-                                            9, 10, 18, 60, 9, 10, 18, 60, 9, 78, 39, 19}}));
+    testing::Values(Golden{"fp32", Weights::kFloat32, {9, 10, 18, 60, 9,  10, 18, 60,
+                                                       9, 10, 18, 60, 9,  10, 18, 60,
+                                                       9, 78, 39, 65, 28, 72, 27, 44}},
+                    Golden{"int8", Weights::kInt8, {9, 10, 18, 60, 9, 10, 18, 60, 9,  10, 18, 60,
+                                                    9, 10, 18, 60, 9, 78, 39, 65, 28, 72, 27, 44}},
+                    Golden{"int4", Weights::kInt4, {9, 10, 18, 60, 9, 10, 18, 60, 9, 10, 18, 60,
+                                                    9, 10, 18, 60, 9, 10, 18, 60, 9, 78, 39, 19}}));
 
 // A prompt that is longer than a prefill, and one that is read token by token, fill the same cache.
 TEST_F(Decode, APromptMayBeReadInParts) {
