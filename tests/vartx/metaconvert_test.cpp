@@ -149,8 +149,8 @@ std::vector<Color> colors_of_chain(const std::vector<std::string>& labels,
     below = node;
   }
   std::vector<Color> colors;
-  for (const OverlayRectParams& rect : convert(root_of({below}), json)->rect_params)
-    colors.emplace_back(rect.rect_color);
+  const auto shapes = convert(root_of({below}), json);
+  for (const OverlayRectParams& rect : shapes->rect_params) colors.emplace_back(rect.rect_color);
   return colors;
 }
 
@@ -202,7 +202,8 @@ TEST(MetaConvert, MasksCoverBoxesWithBlack) {
   const Node root = root_of({outer, box("bus")});
   const auto covered = [&](const std::string& json) {
     std::vector<bool> masked;
-    for (const OverlayRectParams& rect : convert(root, json)->rect_params)
+    const auto shapes = convert(root, json);
+    for (const OverlayRectParams& rect : shapes->rect_params)
       masked.push_back(rect.apply_bg_color && Color(rect.bg_color) == Color(0, 0, 0));
     return masked;
   };
@@ -217,8 +218,8 @@ TEST(MetaConvert, MapsHaveTheColoursOfTheClasses) {
   const std::string json = R"({"mask-level": 1, "classes": [{"name": "background"},
       {"name": "road", "green": 255}, {"name": "sky", "blue": 255}]})";
   std::vector<Color> colors;
-  for (const OverlayRectParams& rect : convert(root_of({map(3, 1, {0, 1, 2})}), json)->rect_params)
-    colors.emplace_back(rect.bg_color);
+  const auto shapes = convert(root_of({map(3, 1, {0, 1, 2})}), json);
+  for (const OverlayRectParams& rect : shapes->rect_params) colors.emplace_back(rect.bg_color);
   EXPECT_THAT(colors, ::testing::UnorderedElementsAre(kGreen, kBlue));
   EXPECT_THAT(convert(root_of({map(1, 1, {1})}), R"({"mask-level": 2})")->rect_params, IsEmpty());
 }
