@@ -50,7 +50,7 @@ class InADirectory {
   const TemporaryDirectory directory_;
 };
 
-std::string bytes_of(const std::vector<float>& numbers) {
+std::string raw_bytes(const std::vector<float>& numbers) {
   std::string bytes(numbers.size() * sizeof(float), '\0');
   std::memcpy(bytes.data(), numbers.data(), bytes.size());
   return bytes;
@@ -85,7 +85,7 @@ TEST_F(InputDump, HasTheInputsAndTheNameOfTheModel) {
   const fs::path dump = dumps()[0];
   EXPECT_THAT(dump.filename().string(), MatchesRegex("input_dump_[0-9]+_h_nn_1"));
   EXPECT_THAT(files_in(dump), UnorderedElementsAre("data.bin", "model_name.txt"));
-  EXPECT_EQ(content(dump / "data.bin"), bytes_of(input));
+  EXPECT_EQ(content(dump / "data.bin"), raw_bytes(input));
   EXPECT_EQ(content(dump / "model_name.txt"), "tiny");
   EXPECT_EQ(log.count("WARNING the inputs of an execution of model \"tiny\" that failed with "
                       "NRT_EXEC_OOB are in " +
@@ -152,7 +152,7 @@ TEST_F(InputDumpOfANaN, HasTheInputAsItWasBeforeTheExecution) {
   ASSERT_EQ(nrt_tensor_write(both.get(), numbers.data(), 0, kTinyInputBytes), NRT_SUCCESS);
   EXPECT_EQ(nrt_execute(model_, input.get(), output.get()), NRT_EXEC_COMPLETED_WITH_NUM_ERR);
   ASSERT_THAT(dumps(), SizeIs(1));
-  EXPECT_EQ(content(dumps()[0] / "data.bin"), bytes_of(numbers));
+  EXPECT_EQ(content(dumps()[0] / "data.bin"), raw_bytes(numbers));
 }
 
 }  // namespace

@@ -15,21 +15,22 @@ using ::testing::HasSubstr;
 // Two sequences with caches of three tokens of size 2.
 const test::Array kCache = array<float>({2, 3, 2}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
 
-test::Array tokens(int64_t count) {
+test::Array update_of(int64_t count) {
   std::vector<float> elements;
   for (int64_t i = 0; i < 2 * count * 2; ++i) elements.push_back(static_cast<float>(-1 - i));
   return array<float>({2, count, 2}, elements);
 }
 
 TEST(FallbackTensorScatter, WritesEachSequenceAtItsPosition) {
-  EXPECT_THAT(compute("TensorScatter", {kCache, tokens(1), vector_of<int64_t>({2, 0})}).as<float>(),
-              ElementsAre(1, 2, 3, 4, -1, -2, -3, -4, 9, 10, 11, 12));
-  EXPECT_THAT(compute("TensorScatter", {kCache, tokens(2)}).as<float>(),
+  EXPECT_THAT(
+      compute("TensorScatter", {kCache, update_of(1), vector_of<int64_t>({2, 0})}).as<float>(),
+      ElementsAre(1, 2, 3, 4, -1, -2, -3, -4, 9, 10, 11, 12));
+  EXPECT_THAT(compute("TensorScatter", {kCache, update_of(2)}).as<float>(),
               ElementsAre(-1, -2, -3, -4, 5, 6, -5, -6, -7, -8, 11, 12));
 }
 
 TEST(FallbackTensorScatter, WrapsAroundARing) {
-  EXPECT_THAT(compute("TensorScatter", {kCache, tokens(2), vector_of<int64_t>({2, 4})},
+  EXPECT_THAT(compute("TensorScatter", {kCache, update_of(2), vector_of<int64_t>({2, 4})},
                       {{"mode", std::string("circular")}})
                   .as<float>(),
               ElementsAre(-3, -4, 3, 4, -1, -2, 7, 8, -5, -6, -7, -8));
@@ -48,17 +49,17 @@ TEST(FallbackTensorScatter, WritesAlongAnyAxisButTheBatch) {
 
 TEST(FallbackTensorScatter, RefusesWhatDoesNotFit) {
   const auto at = [](int64_t position) {
-    return refusal("TensorScatter", {kCache, tokens(2), vector_of<int64_t>({0, position})});
+    return refusal("TensorScatter", {kCache, update_of(2), vector_of<int64_t>({0, position})});
   };
   EXPECT_THAT(at(2).message(), HasSubstr("position 2 of batch entry 1 is outside"));
   EXPECT_EQ(at(-1).code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(at(int64_t{1} << 62).code(), StatusCode::kInvalidArgument);
-  EXPECT_THAT(refusal("TensorScatter", {kCache, tokens(4)}).message(),
+  EXPECT_THAT(refusal("TensorScatter", {kCache, update_of(4)}).message(),
               HasSubstr("an update [2,4,2] does not fit into a cache [2,3,2]"));
-  EXPECT_THAT(refusal("TensorScatter", {kCache, tokens(1), vector_of<int64_t>({0})}).message(),
+  EXPECT_THAT(refusal("TensorScatter", {kCache, update_of(1), vector_of<int64_t>({0})}).message(),
               HasSubstr("one INT64 for each entry"));
   EXPECT_THAT(
-      refusal("TensorScatter", {kCache, tokens(1)}, {{"mode", std::string("square")}}).message(),
+      refusal("TensorScatter", {kCache, update_of(1)}, {{"mode", std::string("square")}}).message(),
       HasSubstr("square"));
 }
 
