@@ -110,8 +110,8 @@ enum {
 };
 #define NDS_TOTAL_NC_COUNTER_COUNT ((int)NDS_NC_COUNTER_COUNT + (int)NDS_EXT_NC_COUNTER_COUNT)
 
-// A datastore has room for the counters of so many cores: the first four, and twelve that were
-// added later.
+// The numbers of cores whose counters a datastore holds: four at first, and twelve that were added
+// later.
 #define NDS_MAX_NEURONCORE_COUNT (4)
 #define NDS_EXT_MAX_NEURONCORE_COUNT (12)
 

@@ -42,7 +42,7 @@ namespace xrt {
 
 class run;
 
-// A handle to a software kernel: one of the library that the environment variable
+// A handle to a software kernel: one of the shared library that the environment variable
 // MILLRACE_PL_KERNELS names (millrace/pl_kernel.h), or pass_through. Copies share it. Thread-safe.
 class kernel {
  public:

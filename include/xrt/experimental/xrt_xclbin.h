@@ -127,9 +127,9 @@ class xclbin {
   explicit xclbin(const std::vector<char>& data);
   explicit xclbin(const std::string_view& data);
 
-  // The same for the same content.
+  // Returns a UUID that equal contents share.
   uuid get_uuid() const { return uuid_; }
-  // std::runtime_error where the library of software kernels cannot be used.
+  // Throws std::runtime_error if the shared library with software kernels cannot be loaded.
   std::vector<kernel> get_kernels() const;
   // std::invalid_argument when there is none of that name.
   kernel get_kernel(const std::string& name) const;

@@ -41,7 +41,7 @@ model::ArchiveContent encode(const CompiledModel& model, uint32_t columns = kCol
 // archive. Time and memory are proportional to the size of the archive, whatever it contains.
 Result<CompiledModel> decode(const std::shared_ptr<const model::Archive>& archive);
 
-// Returns the columns that the archive states. kCorruptData if no model can occupy so many.
+// Returns the columns that the archive states. kCorruptData if the number is out of range.
 Result<uint32_t> columns_of(const model::Archive& archive);
 
 // Checks a model as decode() does after reading it; kCorruptData says what is wrong. The compiler

@@ -1,7 +1,7 @@
 // Attention, by loops that take a block of keys at a time (attention/loops.h).
 //
 // Operands are read as they lie, as part of a larger tensor too; the result is laid out for the
-// Transpose that joins the heads behind it.
+// Transpose that follows and joins the heads.
 #include <algorithm>
 #include <memory>
 #include <optional>

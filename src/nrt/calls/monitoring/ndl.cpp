@@ -18,7 +18,7 @@
 namespace millrace::nrt {
 namespace {
 
-// There is no driver, so its version is that of the library.
+// There is no driver, so the version of libnrt is returned as that of the driver.
 constexpr uint16_t kMajor = 2, kMinor = 34;
 
 Status null_pointer() {
