@@ -19,7 +19,8 @@ packages=(
   libsodium-dev
   # Libraries of the compiler and of the programs.
   libonnx-dev libprotobuf-dev libcli11-dev nlohmann-json3-dev
-  libopencv-imgcodecs-dev libopencv-imgproc-dev libwebp-dev libboost-program-options-dev
+  libturbojpeg0-dev libspng-dev libwebp-dev libexif-dev
+  libopencv-imgcodecs-dev libopencv-imgproc-dev libboost-program-options-dev
   libboost-dev libseccomp-dev
   # Tests and benchmarks.
   libgtest-dev libgmock-dev libbenchmark-dev libgloo-dev spin liburing-dev libonnx-testdata

@@ -1,4 +1,4 @@
-// ONNX, protobuf and OpenCV allocate memory in their static initialisers. If the address space is
+// ONNX and protobuf allocate memory in their static initialisers. If the address space is
 // limited (ulimit -v), that may throw std::bad_alloc in the dynamic loader, where no handler can
 // catch it. So a terminate handler is installed by .preinit_array, before all initialisers.
 #include "cli/startup.h"

@@ -1,11 +1,13 @@
-#include "io/picture.h"
+#include "io/pictures/picture.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <turbojpeg.h>
 
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "io/file.h"
@@ -16,6 +18,7 @@ namespace {
 
 using ::testing::Each;
 using ::testing::ElementsAre;
+using ::testing::FloatNear;
 using ::testing::HasSubstr;
 using vision::ChannelOrder;
 using vision::Fit;
@@ -79,7 +82,9 @@ TEST(Picture, ALongLineIsCroppedWithoutBeingGrown) {
 }
 
 TEST(Picture, OneThatIsTooLongIsRefused) {
-  const auto line = load(ppm(1, 70'000, std::string(210'000, 'a')), {.height = 224, .width = 224});
+  std::vector<uint8_t> bytes;
+  ASSERT_TRUE(cv::imencode(".png", cv::Mat(70'000, 1, CV_8U, cv::Scalar(1)), bytes));
+  const auto line = load(std::string(bytes.begin(), bytes.end()), {.height = 224, .width = 224});
   EXPECT_EQ(line.status().code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(line.status().message(), HasSubstr("sides are from 1 to 65535"));
 }
@@ -112,7 +117,6 @@ TEST(Picture, WhatIsNoPictureIsRefused) {
   EXPECT_EQ(load_picture("/nonexistent.png", options).status().code(), StatusCode::kNotFound);
 }
 
-// OpenCV could decode such files, but they are not among the formats that the reader takes.
 TEST(Picture, OtherFormatsAreRefused) {
   std::vector<uint8_t> bytes;
   ASSERT_TRUE(cv::imencode(".tiff", cv::Mat(2, 2, CV_8U, cv::Scalar(128)), bytes));
@@ -125,8 +129,7 @@ TEST(Picture, OtherFormatsAreRefused) {
   }
 }
 
-// OpenCV knows some formats by marks behind the first bytes, whatever those are, and aborts when
-// such a file is broken.
+// Some libraries know formats by marks after the first bytes, whatever those are.
 TEST(Picture, ABrokenPictureIsNotReadAsAnotherFormat) {
   const auto with_mark = [](std::string begin, size_t at, const std::string& mark) {
     begin.resize(at);
@@ -139,6 +142,108 @@ TEST(Picture, ABrokenPictureIsNotReadAsAnotherFormat) {
       const auto planes = load(with_mark(begin, at, mark), {.height = 1, .width = 1});
       EXPECT_EQ(planes.status().code(), StatusCode::kCorruptData) << begin << " and " << mark;
     }
+  }
+}
+
+// A picture with smooth parts and edges, which compress differently.
+cv::Mat drawn(int type) {
+  cv::Mat picture(23, 37, type);
+  cv::randu(picture, 0, type == CV_16UC3 ? 65536 : 256);
+  cv::blur(picture(cv::Rect(0, 0, 20, 23)), picture(cv::Rect(0, 0, 20, 23)), cv::Size(9, 9));
+  return picture;
+}
+
+std::string encoded(const char* suffix, const cv::Mat& picture, const std::vector<int>& options) {
+  std::vector<uint8_t> bytes;
+  EXPECT_TRUE(cv::imencode(suffix, picture, bytes, options)) << suffix;
+  return {bytes.begin(), bytes.end()};
+}
+
+// Expects the pixels that OpenCV decodes; within one of them for grey, which libraries round in
+// different ways.
+void expect_same_as_opencv(const std::string& content) {
+  const std::vector<uint8_t> bytes(content.begin(), content.end());
+  for (const uint32_t channels : {3U, 1U}) {
+    const cv::Mat expected =
+        cv::imdecode(bytes, channels == 1 ? cv::IMREAD_GRAYSCALE : cv::IMREAD_COLOR);
+    ASSERT_FALSE(expected.empty());
+    const auto planes = load(content, {.height = static_cast<uint32_t>(expected.rows),
+                                       .width = static_cast<uint32_t>(expected.cols),
+                                       .channels = channels,
+                                       .order = ChannelOrder::kBgr});
+    ASSERT_TRUE(planes.ok()) << planes.status().to_string();
+    std::vector<cv::Mat> split;
+    cv::split(expected, split);
+    for (size_t i = 0; i < planes->size(); ++i) {
+      const cv::Mat& plane = split[i / expected.total()];
+      ASSERT_NEAR((*planes)[i], plane.data[i % expected.total()], channels == 1 ? 1 : 0) << i;
+    }
+  }
+}
+
+TEST(Picture, HasThePixelsThatOpenCvDecodes) {
+  const std::vector<int> progressive{cv::IMWRITE_JPEG_PROGRESSIVE, 1};
+  const std::vector<int> lossless{cv::IMWRITE_WEBP_QUALITY, 101};
+  for (const auto& [suffix, type, options] :
+       {std::tuple(".jpg", CV_8UC3, std::vector<int>()), std::tuple(".jpg", CV_8UC3, progressive),
+        std::tuple(".jpg", CV_8U, std::vector<int>()),
+        std::tuple(".png", CV_8UC3, std::vector<int>()),
+        std::tuple(".png", CV_8UC4, std::vector<int>()),
+        std::tuple(".png", CV_16UC3, std::vector<int>()),
+        std::tuple(".png", CV_8U, std::vector<int>()),
+        std::tuple(".webp", CV_8UC3, std::vector<int>()), std::tuple(".webp", CV_8UC3, lossless),
+        std::tuple(".bmp", CV_8UC3, std::vector<int>()),
+        std::tuple(".bmp", CV_8U, std::vector<int>()),
+        std::tuple(".ppm", CV_8UC3, std::vector<int>()),
+        std::tuple(".pgm", CV_8U, std::vector<int>())}) {
+    SCOPED_TRACE(testing::Message() << suffix << " of type " << type);
+    expect_same_as_opencv(encoded(suffix, drawn(type), options));
+  }
+}
+
+TEST(Picture, IsTurnedAsItsExifDataSay) {
+  const std::string jpeg = encoded(".jpg", drawn(CV_8UC3), {});
+  for (char orientation = 0; orientation <= 9; ++orientation) {
+    SCOPED_TRACE(int{orientation});
+    std::string exif(
+        "\xFF\xE1\x00\x22"
+        "Exif\0\0"                     // the segment and its length
+        "MM\0*\0\0\0\x08\0\x01"        // one entry in the byte order of Motorola
+        "\x01\x12\0\x03\0\0\0\x01\0",  // the tag, of one 16-bit integer
+        4 + 6 + 10 + 9);
+    exif += orientation;
+    exif += std::string(6, '\0');
+    expect_same_as_opencv(jpeg.substr(0, 2) + exif + jpeg.substr(2));
+  }
+}
+
+// Four inks, as printers' software writes them: inverted, and converted to YCCK.
+TEST(Picture, AJpegOfFourInksBecomesRgb) {
+  std::string inks;
+  for (int i = 0; i < 16 * 16; ++i) inks += {char(200), char(100), char(50), char(128)};
+  unsigned char* bytes = nullptr;
+  unsigned long size = 0;
+  const tjhandle encoder = tjInitCompress();
+  ASSERT_EQ(tjCompress2(encoder, reinterpret_cast<const unsigned char*>(inks.data()), 16, 0, 16,
+                        TJPF_CMYK, &bytes, &size, TJSAMP_444, 100, 0),
+            0);
+  const std::string content(reinterpret_cast<const char*>(bytes), size);
+  tjFree(bytes);
+  tjDestroy(encoder);
+  const auto planes = load(content, {.height = 1, .width = 1});
+  ASSERT_TRUE(planes.ok()) << planes.status().to_string();
+  EXPECT_THAT(*planes, ElementsAre(FloatNear(100, 2), FloatNear(50, 2), FloatNear(25, 2)));
+}
+
+TEST(Picture, OneWithMorePixelsThanTheLimitIsRefused) {
+  for (const char* suffix : {".png", ".jpg", ".webp", ".bmp", ".ppm"}) {
+    const std::string content = encoded(suffix, cv::Mat(20, 30, CV_8UC3, cv::Scalar(1, 2, 3)), {});
+    PictureOptions options{.height = 1, .width = 1, .max_pixels = 600};
+    EXPECT_TRUE(load(content, options).ok()) << suffix;
+    options.max_pixels = 599;
+    const auto refused = load(content, options);
+    EXPECT_EQ(refused.status().code(), StatusCode::kInvalidArgument) << suffix;
+    EXPECT_THAT(refused.status().message(), HasSubstr("30 x 20")) << suffix;
   }
 }
 

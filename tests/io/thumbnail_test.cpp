@@ -1,4 +1,4 @@
-#include "io/thumbnail.h"
+#include "io/pictures/thumbnail.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -18,7 +18,7 @@
 #include "base/status.h"
 #include "cli/data/frame_file.h"
 #include "graph/compiled_model.h"
-#include "io/picture.h"
+#include "io/pictures/picture.h"
 #include "quantise/calibrate/sample.h"
 
 namespace millrace::cli {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "cli/inputs/input_files.h"
-#include "io/thumbnail.h"
+#include "io/pictures/thumbnail.h"
 
 namespace millrace::cli {
 namespace {

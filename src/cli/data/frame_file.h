@@ -11,7 +11,7 @@
 #include "base/status.h"
 #include "graph/compiled_model.h"
 #include "io/npy.h"
-#include "io/picture.h"
+#include "io/pictures/picture.h"
 
 namespace millrace::cli {
 

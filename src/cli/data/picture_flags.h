@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "io/picture.h"
+#include "io/pictures/picture.h"
 
 namespace millrace::cli {
 

@@ -9,7 +9,7 @@
 #include "base/status.h"
 #include "graph/compiled_model.h"
 #include "io/npy.h"
-#include "io/picture.h"
+#include "io/pictures/picture.h"
 #include "runtime/jobs/job.h"
 
 namespace millrace::cli {

@@ -1,11 +1,10 @@
-#include "io/picture.h"
+#include "io/pictures/picture.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <opencv2/core.hpp>
 
-#include "io/decode.h"
+#include "io/pictures/decode.h"
 #include "vision/preprocess/preprocess.h"
 
 namespace millrace::io {
@@ -59,7 +58,8 @@ Result<std::vector<float>> planes_of(const vision::SourcePicture& picture,
 
 Result<std::vector<float>> load_picture(const std::string& path, const PictureOptions& options) {
   MILLRACE_RETURN_IF_ERROR(check_channels(options).with_context(path));
-  MILLRACE_ASSIGN_OR_RETURN(const cv::Mat picture, decode_file(path, options.channels));
+  MILLRACE_ASSIGN_OR_RETURN(const Pixels picture,
+                            decode_file(path, {options.channels, options.max_pixels}));
   Result<std::vector<float>> planes = planes_of(source_of(picture), options);
   if (!planes.ok()) return planes.status().with_context(path);
   return planes;

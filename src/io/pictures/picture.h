@@ -23,12 +23,15 @@ struct PictureOptions {
   vision::ChannelOrder order = vision::ChannelOrder::kRgb;
   std::array<float, 3> mean{0, 0, 0};
   std::array<float, 3> scale{1, 1, 1};
+  // A file with more pixels is refused: a small one can stand for gigabytes.
+  uint64_t max_pixels = uint64_t{1} << 30;
 };
 
 // Returns the picture as [channels, height, width] floats, resized with the filter kArea, as image
-// libraries do (vision/preprocess/axis.h). Transparency is dropped. kNotFound or kIoError;
-// kCorruptData when the file is not a picture; kInvalidArgument when a side exceeds
-// vision::kMaxSide, or an option is not valid.
+// libraries do (vision/preprocess/axis.h). Transparency is dropped, and pictures of cameras are
+// turned as their EXIF data say. kNotFound or kIoError; kCorruptData when the file is not a
+// picture; kInvalidArgument when a side exceeds vision::kMaxSide, there are more than max_pixels,
+// or an option is not valid; kOutOfMemory.
 Result<std::vector<float>> load_picture(const std::string& path, const PictureOptions& options);
 
 // Does the same for a picture in memory, of any source format. kInvalidArgument as load_picture().
