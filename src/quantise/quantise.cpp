@@ -82,8 +82,8 @@ class Quantiser {
 
   Quantised quantised(Selection selection) const {
     Quantised quantised;
-    quantised.forms = choose_forms(model_.graph, selection, calibration_,
-                                   {options_.method, options_.power_of_two_scales});
+    quantised.encodings = choose_encodings(model_.graph, selection, calibration_,
+                                           {options_.method, options_.power_of_two_scales});
     quantised.selection = std::move(selection);
     if (options_.correct_bias) quantised.calibration = calibration_;
     return quantised;
@@ -104,21 +104,21 @@ class Quantiser {
     const ProbedGraph probed = probe_layers(model_.graph, all);
     MILLRACE_ASSIGN_OR_RETURN(const auto differences, measure_probes(probed, samples_));
     for (size_t i = 0; i < probed.probes.size(); ++i)
-      add_account(probed.probes[i], differences[i], all.forms);
+      add_account(probed.probes[i], differences[i], all.encodings);
     return {};
   }
 
-  void add_account(const Probe& probe, const Difference& difference, const Forms& forms) {
+  void add_account(const Probe& probe, const Difference& difference, const Encodings& encodings) {
     LayerAccount layer;
     const ValueId value = probe.node ? model_.graph.nodes[*probe.node].outputs[0] : *probe.input;
     layer.name =
         probe.node ? model_.graph.nodes[*probe.node].name : model_.graph.values[value].name;
     layer.operator_name = probe.node ? graph::name_of(model_.graph.nodes[*probe.node].op) : "Input";
     layer.snr_db = difference.snr_db();
-    if (forms[value]) {
-      layer.range = range_of(*forms[value]);
-      layer.scale = forms[value]->quantisation.scales[0];
-      layer.zero_point = forms[value]->quantisation.zero_points[0];
+    if (encodings[value]) {
+      layer.range = range_of(*encodings[value]);
+      layer.scale = encodings[value]->quantisation.scales[0];
+      layer.zero_point = encodings[value]->quantisation.zero_points[0];
       layer.values = calibration_[value]->histogram();
     }
     result_.layers.push_back(std::move(layer));

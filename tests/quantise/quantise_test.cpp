@@ -214,8 +214,8 @@ Prepared prepare(std::span<const Sample> samples) {
   prepared.quantised.selection = *select_nodes(graph, {});
   prepared.quantised.calibration =
       *calibrate(prepared.model, samples, prepared.quantised.selection.values);
-  prepared.quantised.forms = choose_forms(graph, prepared.quantised.selection,
-                                          prepared.quantised.calibration, {RangeMethod::kMinMax});
+  prepared.quantised.encodings = choose_encodings(
+      graph, prepared.quantised.selection, prepared.quantised.calibration, {RangeMethod::kMinMax});
   return prepared;
 }
 
@@ -224,7 +224,7 @@ TEST(LayerAgreement, ACorruptedScaleIsTheWorstLayerAndNoOther) {
   for (const size_t corrupted : {size_t{0}, size_t{1}}) {
     Prepared prepared = prepare(samples);
     const graph::Node& node = prepared.model.graph.nodes[corrupted];
-    prepared.quantised.forms[node.outputs[0]]->quantisation.scales[0] /= 16;
+    prepared.quantised.encodings[node.outputs[0]]->quantisation.scales[0] /= 16;
     const ProbedGraph probed = probe_layers(prepared.model.graph, prepared.quantised);
     const auto differences = measure_probes(probed, samples);
     ASSERT_TRUE(differences.ok()) << differences.status().message();

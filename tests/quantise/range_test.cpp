@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "quantise/rewrite/forms.h"
+#include "quantise/rewrite/encodings.h"
 #include "small_network.h"
 
 namespace millrace::quantise {
@@ -81,23 +81,23 @@ TEST(Range, IsEmptyWhereNothingButZerosWasSeen) {
     EXPECT_EQ(choose_range(seen({0, 0, 0}), method), Range());
 }
 
-TEST(Form, FollowsTheShapeOfTheRange) {
-  EXPECT_EQ(form_of({0, 255}), (StoredForm{tensor::DataType::kUint8, {{1}, {0}}}));
-  EXPECT_EQ(form_of({-127, 100}), (StoredForm{tensor::DataType::kInt8, {{1}, {0}}}));
-  EXPECT_EQ(form_of({-55, 200}), (StoredForm{tensor::DataType::kUint8, {{1}, {55}}}));
+TEST(Encoding, FollowsTheShapeOfTheRange) {
+  EXPECT_EQ(encoding_of({0, 255}), (Encoding{tensor::DataType::kUint8, {{1}, {0}}}));
+  EXPECT_EQ(encoding_of({-127, 100}), (Encoding{tensor::DataType::kInt8, {{1}, {0}}}));
+  EXPECT_EQ(encoding_of({-55, 200}), (Encoding{tensor::DataType::kUint8, {{1}, {55}}}));
 }
 
-TEST(Form, OfTheBoardIsInt8WithAPowerOfTwo) {
-  const auto int8 = [](float scale) { return StoredForm{tensor::DataType::kInt8, {{scale}, {0}}}; };
-  EXPECT_EQ(board_form_of({0, 255}), int8(2)) << "the last step saturates";
-  EXPECT_EQ(board_form_of({0, 257}), int8(4));
-  EXPECT_EQ(board_form_of({-2.1F, 2.6F}), int8(0.03125F)) << "a picture with ImageNet's mean";
-  EXPECT_EQ(board_form_of({-32, 5}), int8(0.25F));
-  EXPECT_GT(board_form_of({}).quantisation.scales[0], 0);
+TEST(Encoding, OfTheBoardIsInt8WithAPowerOfTwo) {
+  const auto int8 = [](float scale) { return Encoding{tensor::DataType::kInt8, {{scale}, {0}}}; };
+  EXPECT_EQ(board_encoding_of({0, 255}), int8(2)) << "the last step saturates";
+  EXPECT_EQ(board_encoding_of({0, 257}), int8(4));
+  EXPECT_EQ(board_encoding_of({-2.1F, 2.6F}), int8(0.03125F)) << "a picture with ImageNet's mean";
+  EXPECT_EQ(board_encoding_of({-32, 5}), int8(0.25F));
+  EXPECT_GT(board_encoding_of({}).quantisation.scales[0], 0);
 }
 
-TEST(Form, OfNothingButZerosIsUsable) {
-  EXPECT_GT(form_of({}).quantisation.scales[0], 0);
+TEST(Encoding, OfNothingButZerosIsUsable) {
+  EXPECT_GT(encoding_of({}).quantisation.scales[0], 0);
 }
 
 }  // namespace

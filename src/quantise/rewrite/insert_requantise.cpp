@@ -1,5 +1,5 @@
 // Among the values that are stored as integers, one that a quantised node makes is replaced by its
-// dequantised form for all readers. One that a floating point node makes, and an input, gets a
+// dequantised value for all readers. One that a floating point node makes, and an input, gets a
 // dequantised copy that only quantised nodes read.
 #include "quantise/rewrite/insert_requantise.h"
 
@@ -74,7 +74,7 @@ class Inserter {
   // Adds a pair of Requantise that reads `made`, and returns the dequantised value: `value` if no
   // node writes it yet, otherwise a new one.
   ValueId add_pair(ValueId value, ValueId made) {
-    const ValueId integers = add_quantised(result_, made, *quantised_.forms[value]);
+    const ValueId integers = add_quantised(result_, made, *quantised_.encodings[value]);
     result_.values[integers].name = quantised_name(source_.values[value].name);
     const ValueId floats = value == made ? add_value_like(result_, value, "_dequantised") : value;
     const std::string& name = result_.values[integers].name;
@@ -107,16 +107,16 @@ Node with_quantised_weights(Graph& graph, const Node& node, const Quantised& qua
   if (!is_conv_or_matmul(node)) return changed;
   const ValueId operand = node.inputs[0];
   const bool is_known = operand < quantised.calibration.size() && quantised.calibration[operand];
-  quantise_weights(graph, changed, *quantised.forms[operand],
+  quantise_weights(graph, changed, *quantised.encodings[operand],
                    is_known ? &*quantised.calibration[operand] : nullptr);
   return changed;
 }
 
-ValueId add_quantised(Graph& graph, ValueId from, const StoredForm& form) {
+ValueId add_quantised(Graph& graph, ValueId from, const Encoding& encoding) {
   const Value& value = graph.values[from];
   const std::string name = quantised_name(value.name);
   const ValueId integers =
-      graph.add_value({name, form.type, value.shape, std::nullopt, form.quantisation});
+      graph.add_value({name, encoding.type, value.shape, std::nullopt, encoding.quantisation});
   graph.nodes.push_back({name, graph::Requantise{}, {from}, {integers}});
   return integers;
 }

@@ -9,7 +9,7 @@
 
 #include "graph/graph.h"
 #include "quantise/calibrate/collect.h"
-#include "quantise/rewrite/forms.h"
+#include "quantise/rewrite/encodings.h"
 #include "quantise/rewrite/selection.h"
 
 namespace millrace::quantise {
@@ -17,7 +17,7 @@ namespace millrace::quantise {
 // The quantised nodes of a graph, the values that are stored as integers, and their encodings.
 struct Quantised {
   Selection selection;
-  Forms forms;
+  Encodings encodings;
   // The statistics for the correction of biases; empty: biases are not corrected.
   Calibration calibration;
 };
@@ -34,6 +34,6 @@ graph::Node with_quantised_weights(graph::Graph& graph, const graph::Node& node,
                                    const Quantised& quantised);
 
 // Adds a node that quantises `from` to an encoding, and its result. Returns the result.
-graph::ValueId add_quantised(graph::Graph& graph, graph::ValueId from, const StoredForm& form);
+graph::ValueId add_quantised(graph::Graph& graph, graph::ValueId from, const Encoding& encoding);
 
 }  // namespace millrace::quantise

@@ -61,7 +61,7 @@ class Prober {
   // Adds a pair of nodes that quantise `from` to the encoding of `exact_` and dequantise it.
   // Returns the result.
   ValueId stored(ValueId from) {
-    const ValueId integers = add_quantised(probed_.graph, from, *quantised_.forms[exact_]);
+    const ValueId integers = add_quantised(probed_.graph, from, *quantised_.encodings[exact_]);
     const std::string name = probed_.graph.values[integers].name + "/numbers";
     return add_step(integers, name, graph::Requantise{});
   }

@@ -157,7 +157,7 @@ size_t WeightLayout::input_of(size_t element) const noexcept {
   return output_of(element) / group_outputs_ * group_inputs_ + element / kernel_ % group_inputs_;
 }
 
-void quantise_weights(Graph& graph, Node& node, const StoredForm& operand,
+void quantise_weights(Graph& graph, Node& node, const Encoding& operand,
                       const ValueStatistics* seen) {
   const ValueId weight = node.inputs[kWeight];
   if (!graph.values[weight].constant) return;

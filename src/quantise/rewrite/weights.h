@@ -5,7 +5,7 @@
 
 #include "graph/graph.h"
 #include "quantise/calibrate/value_statistics.h"
-#include "quantise/rewrite/forms.h"
+#include "quantise/rewrite/encodings.h"
 
 namespace millrace::quantise {
 
@@ -39,7 +39,7 @@ class WeightLayout {
 // `seen`, if it is not null, has the statistics of the operand. The bias is then corrected by the
 // mean error that rounding the weights causes in each channel of the result, and a node without a
 // bias gets one.
-void quantise_weights(graph::Graph& graph, graph::Node& node, const StoredForm& operand,
+void quantise_weights(graph::Graph& graph, graph::Node& node, const Encoding& operand,
                       const ValueStatistics* seen);
 
 }  // namespace millrace::quantise

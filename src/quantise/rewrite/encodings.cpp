@@ -1,6 +1,6 @@
-// Values that must share an encoding are joined to groups first; then each group gets one encoding
-// for the union of its ranges.
-#include "quantise/rewrite/forms.h"
+// Values that share an encoding are joined to groups first; then each group gets one encoding for
+// the union of its ranges.
+#include "quantise/rewrite/encodings.h"
 
 #include <algorithm>
 #include <cmath>
@@ -18,7 +18,7 @@ using graph::Node;
 using graph::ValueId;
 using tensor::DataType;
 
-// Clamps a scale to positive, normal FLOAT32 values: it is 0 if all elements seen were zero.
+// Clamps a scale to positive, normal FLOAT32 values. It is 0 if all elements seen were zero.
 double usable_scale(double scale) {
   return std::clamp(scale, double{std::numeric_limits<float>::min()},
                     double{std::numeric_limits<float>::max()});
@@ -31,7 +31,7 @@ double power_of_two(double scale) {
   return std::ldexp(1.0, fraction == 0.5 ? exponent - 1 : exponent);
 }
 
-StoredForm form(DataType type, double scale, int32_t zero_point) {
+Encoding make_encoding(DataType type, double scale, int32_t zero_point) {
   return {type, {{static_cast<float>(usable_scale(scale))}, {zero_point}}};
 }
 
@@ -51,7 +51,7 @@ class Groups {
   const Range& range(ValueId id) { return ranges_[root(id)]; }
   bool has_boundary(ValueId id) { return has_boundary_[root(id)]; }
 
-  // Marks the set of `id`, an input or an output of the graph.
+  // Notes that the set of `id` contains an input or an output of the graph, which is `id`.
   void add_boundary(ValueId id) { has_boundary_[root(id)] = true; }
 
   void join(ValueId a, ValueId b) {
@@ -63,17 +63,18 @@ class Groups {
 
  private:
   ValueId root(ValueId id) {
+    // Each step also halves the path: a parent becomes the grandparent.
     while (parent_[id] != id) id = parent_[id] = parent_[parent_[id]];
     return id;
   }
 
   std::vector<ValueId> parent_;
-  std::vector<Range> ranges_;       // of roots
-  std::vector<bool> has_boundary_;  // of roots
+  std::vector<Range> ranges_;       // valid at roots
+  std::vector<bool> has_boundary_;  // valid at roots
 };
 
-// Whether every element of the result is one of the first operand, or zero.
-bool only_moves_one(const Node& node) {
+// Whether each element of the result is an element of the first operand, or zero (padding).
+bool moves_first_operand(const Node& node) {
   return lowering::only_moves(node.op) && !std::holds_alternative<graph::Concat>(node.op);
 }
 
@@ -81,8 +82,9 @@ double width(const Range& range) {
   return double{range.high} - double{range.low};
 }
 
-// Joins the result with each operand whose range is at least half as wide as their common range:
-// the common encoding costs such an operand at most one of its eight bits.
+// Joins the result with each operand whose range is at least half as wide as the union of both. A
+// common encoding then costs that operand about one of its eight bits. The ranges are those of the
+// groups so far, so the order of nodes and operands matters.
 void join_concat(Groups& groups, const Node& node) {
   const ValueId output = node.outputs[0];
   for (const ValueId id : node.inputs)
@@ -92,46 +94,47 @@ void join_concat(Groups& groups, const Node& node) {
 
 }  // namespace
 
-StoredForm form_of(const Range& range) {
-  const double low = -double{range.low}, high = range.high;  // both lengths
-  if (range.low >= 0) return form(DataType::kUint8, high / 255, 0);
-  if (2 * std::min(low, high) >= std::max(low, high))
-    return form(DataType::kInt8, std::max(low, high) / 127, 0);
-  const double scale = usable_scale((low + high) / 255);
-  return form(DataType::kUint8, scale,
-              static_cast<int32_t>(std::clamp(std::nearbyint(low / scale), 0.0, 255.0)));
+Encoding encoding_of(const Range& range) {
+  const double below = -double{range.low}, above = range.high;  // the lengths of its two sides
+  if (range.low >= 0) return make_encoding(DataType::kUint8, above / 255, 0);
+  if (2 * std::min(below, above) >= std::max(below, above))
+    return make_encoding(DataType::kInt8, std::max(below, above) / 127, 0);
+  const double scale = usable_scale((below + above) / 255);
+  return make_encoding(DataType::kUint8, scale,
+                       static_cast<int32_t>(std::clamp(std::nearbyint(below / scale), 0.0, 255.0)));
 }
 
-StoredForm board_form_of(const Range& range) {
+Encoding board_encoding_of(const Range& range) {
+  // There are 128 integers on the negative side and 127 on the positive one, which may saturate.
   const double length = std::max(-double{range.low}, double{range.high});
-  return form(DataType::kInt8, power_of_two(usable_scale(length / 128)), 0);
+  return make_encoding(DataType::kInt8, power_of_two(usable_scale(length / 128)), 0);
 }
 
-Range range_of(const StoredForm& form) {
-  const auto [least, greatest] = lowering::integer_limits(form.type);
-  const float scale = form.quantisation.scales[0];
-  const int32_t zero = form.quantisation.zero_points[0];
+Range range_of(const Encoding& encoding) {
+  const auto [least, greatest] = lowering::integer_limits(encoding.type);
+  const float scale = encoding.quantisation.scales[0];
+  const int32_t zero = encoding.quantisation.zero_points[0];
   return {static_cast<float>(least - zero) * scale, static_cast<float>(greatest - zero) * scale};
 }
 
-Forms choose_forms(const Graph& graph, const Selection& selection, const Calibration& calibration,
-                   const FormOptions& options) {
+Encodings choose_encodings(const Graph& graph, const Selection& selection,
+                           const Calibration& calibration, const EncodingOptions& options) {
   Groups groups(selection, calibration, options.method);
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];
     if (!selection.nodes[i] || !selection.values[node.outputs[0]]) continue;
-    if (only_moves_one(node)) groups.join(node.inputs[0], node.outputs[0]);
+    if (moves_first_operand(node)) groups.join(node.inputs[0], node.outputs[0]);
     if (std::holds_alternative<graph::Concat>(node.op)) join_concat(groups, node);
   }
   for (const auto* ids : {&graph.inputs, &graph.outputs})
     for (const ValueId id : *ids) groups.add_boundary(id);
-  Forms forms(graph.values.size());
-  for (ValueId id = 0; id < forms.size(); ++id) {
+  Encodings encodings(graph.values.size());
+  for (ValueId id = 0; id < encodings.size(); ++id) {
     if (!selection.values[id]) continue;
     const bool as_board = options.board_boundaries && groups.has_boundary(id);
-    forms[id] = as_board ? board_form_of(groups.range(id)) : form_of(groups.range(id));
+    encodings[id] = as_board ? board_encoding_of(groups.range(id)) : encoding_of(groups.range(id));
   }
-  return forms;
+  return encodings;
 }
 
 }  // namespace millrace::quantise
