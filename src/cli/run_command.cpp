@@ -1,6 +1,6 @@
 // `millrace run`: runs a model on the frames of input files, prints a summary of each output and,
-// with --output-dir, writes the outputs. With limits or a sandbox the work is done in a child
-// process, and output files are written by the parent.
+// with --output-dir, writes the outputs. With a sandbox or a time limit a child process does this
+// work, and the parent writes the files.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -20,8 +20,8 @@
 namespace millrace::cli {
 namespace {
 
-Result<LoadedInputs> load_from(const graph::CompiledModel& model, device::View view,
-                               const RunArguments& arguments) {
+Result<LoadedInputs> load_given_inputs(const graph::CompiledModel& model, device::View view,
+                                       const RunArguments& arguments) {
   MILLRACE_ASSIGN_OR_RETURN(const io::PictureOptions picture, picture_options(arguments.picture));
   MILLRACE_ASSIGN_OR_RETURN(const auto files, resolve_inputs(model, arguments.inputs));
   MILLRACE_ASSIGN_OR_RETURN(const GivenShapes shapes, parse_shapes(model, arguments.shapes));
@@ -57,20 +57,20 @@ void print_top(const std::vector<float>& values, const std::vector<std::string>&
 }
 
 Status print_outputs(const graph::CompiledModel& model, device::View view,
-                     const JobBuffers& buffers, uint32_t frame,
+                     const JobBuffers& buffers, uint32_t frame_of_job,
                      const std::vector<std::string>& labels, uint32_t top) {
   for (size_t i = 0; i < model.outputs.size(); ++i) {
-    const graph::Boundary output = buffers.output_boundary(frame, i);
+    const graph::Boundary output = buffers.output_boundary(frame_of_job, i);
     MILLRACE_ASSIGN_OR_RETURN(const std::vector<float> values,
-                              values_of(output, view, buffers.output(frame, i)));
+                              values_of(output, view, buffers.output(frame_of_job, i)));
     print_summary(output, view, values);
     if (top > 0) print_top(values, labels, top);
   }
   return {};
 }
 
-// Returns a distinct file name without folders for each output. Names that differ only in
-// characters that files cannot have, such as '/', are numbered.
+// Returns a file name for each output, all different. Names that are equal once '/' and unprintable
+// characters are replaced get a number.
 std::vector<std::string> output_file_names(const graph::CompiledModel& model) {
   std::vector<std::string> names;
   for (const graph::Boundary& output : model.outputs) {
@@ -83,10 +83,9 @@ std::vector<std::string> output_file_names(const graph::CompiledModel& model) {
   return names;
 }
 
-// Writes one file per output: its frames one after another, as bytes of the view.
+// Writes one file per output: the bytes of all frames in order, in the format of `view`.
 Status write_outputs(const graph::CompiledModel& model, device::View view,
-                     const std::vector<JobBuffers>& jobs, uint32_t frames,
-                     const OutputSink& outputs) {
+                     const std::vector<JobBuffers>& jobs, uint32_t frames, const OutputSink& sink) {
   const std::vector<std::string> names = output_file_names(model);
   for (size_t i = 0; i < model.outputs.size(); ++i) {
     std::vector<std::byte> bytes;
@@ -96,12 +95,12 @@ Status write_outputs(const graph::CompiledModel& model, device::View view,
       const graph::Boundary output = job.output_boundary(frame % model.batch_size, i);
       bytes.insert(bytes.end(), data, data + desc_in(output, view).bytes());
     }
-    MILLRACE_RETURN_IF_ERROR(outputs(names[i], bytes));
+    MILLRACE_RETURN_IF_ERROR(sink(names[i], bytes));
   }
   return {};
 }
 
-Status load_and_run(const RunArguments& arguments, const OutputSink& outputs) {
+Status load_and_run(const RunArguments& arguments, const OutputSink& sink) {
   const device::View view = arguments.view == "hw" ? device::View::kHw : device::View::kCpu;
   std::vector<std::string> labels;
   if (!arguments.labels.empty()) {
@@ -110,29 +109,31 @@ Status load_and_run(const RunArguments& arguments, const OutputSink& outputs) {
   MILLRACE_ASSIGN_OR_RETURN(const uint64_t memory_limit,
                             parse_memory_limit(arguments.limits.memory));
   MILLRACE_ASSIGN_OR_RETURN(auto opened, open_model(arguments.model, arguments.flags));
+  // Before the model runs: should it take over the process, it can add no other file.
   if (!arguments.output_dir.empty())
-    MILLRACE_RETURN_IF_ERROR(outputs.settle(output_file_names(*opened)));
+    MILLRACE_RETURN_IF_ERROR(sink.settle(output_file_names(*opened)));
   MILLRACE_ASSIGN_OR_RETURN(const LoadedModel loaded,
                             load_on(arguments.device, std::move(opened), memory_limit));
   const graph::CompiledModel& model = loaded.program->model();
-  MILLRACE_ASSIGN_OR_RETURN(const LoadedInputs inputs, load_from(model, view, arguments));
+  MILLRACE_ASSIGN_OR_RETURN(const LoadedInputs inputs, load_given_inputs(model, view, arguments));
   MILLRACE_ASSIGN_OR_RETURN(const auto session,
                             runtime::Session::create(loaded.device, loaded.program));
-  MILLRACE_ASSIGN_OR_RETURN(const auto jobs, run_frames(*session, inputs, view, view));
+  MILLRACE_ASSIGN_OR_RETURN(
+      const auto jobs, run_frames(*session, inputs, /*input_view=*/view, /*output_view=*/view));
   for (uint32_t frame = 0; frame < inputs.frames; ++frame) {
     if (inputs.frames > 1) print_escaped("frame {}\n", frame);
     MILLRACE_RETURN_IF_ERROR(print_outputs(model, view, jobs[frame / model.batch_size],
                                            frame % model.batch_size, labels, arguments.top));
   }
   if (arguments.output_dir.empty()) return {};
-  return write_outputs(model, view, jobs, inputs.frames, outputs);
+  return write_outputs(model, view, jobs, inputs.frames, sink);
 }
 
 }  // namespace
 
 Status run_model(const RunArguments& arguments) {
   return run_within(
-      arguments.limits, [&](const OutputSink& outputs) { return load_and_run(arguments, outputs); },
+      arguments.limits, [&](const OutputSink& sink) { return load_and_run(arguments, sink); },
       files_in(arguments.output_dir));
 }
 

@@ -18,16 +18,16 @@ constexpr uint32_t kFunctionEntry = R_AARCH64_JUMP_SLOT, kAddressEntry = R_AARCH
 #error "The relocation types of this processor are missing here."
 #endif
 
-// A table of relocations of a loaded library, with what its entries refer to.
+// The relocations of a loaded library that fill slots with addresses, and what they refer to.
 struct Imports {
   ElfW(Addr) base = 0;
   const ElfW(Sym) * symbols = nullptr;
   const char* names = nullptr;
-  std::span<const ElfW(Rela)> tables[2];
+  std::span<const ElfW(Rela)> tables[2];  // [0]: DT_JMPREL (functions called), [1]: DT_RELA
 };
 
-// The addresses in the dynamic section are absolute: the loader has relocated them. They are
-// integers there, which is why the conversion cannot be avoided.
+// Returns the object at an address. ELF has addresses as integers, so the conversion cannot be
+// avoided. Those in the dynamic section are absolute, since glibc has relocated them.
 template <class T>
 const T* at(ElfW(Addr) address) {
   return reinterpret_cast<const T*>(address);  // NOLINT(performance-no-int-to-ptr)
@@ -55,8 +55,9 @@ Imports imports_of(const dl_phdr_info& library) {
   return found;
 }
 
-// The loader makes the tables of most libraries read-only once it has filled them in.
-bool write_entry(ElfW(Addr) address, void* function) {
+// Stores `function` in the slot at `address`. The loader leaves the pages of most slots read-only;
+// this one stays writable. Returns false if the system refuses.
+bool write_slot(ElfW(Addr) address, void* function) {
   const auto page = static_cast<ElfW(Addr)>(sysconf(_SC_PAGESIZE));
   void* const start = const_cast<char*>(at<char>(address & ~(page - 1)));
   if (mprotect(start, page, PROT_READ | PROT_WRITE) != 0) return false;
@@ -64,6 +65,7 @@ bool write_entry(ElfW(Addr) address, void* function) {
   return true;
 }
 
+// The argument of visit(): the start of a file name, and the first library that has it.
 struct Search {
   std::string_view name;
   std::optional<dl_phdr_info> found;
@@ -78,7 +80,7 @@ int visit(dl_phdr_info* library, size_t, void* argument) {
   return 1;
 }
 
-// The function that is to be called for `symbol`; null for those that stay as they are.
+// Returns the function to call instead of `symbol`; null if there is no replacement for it.
 void* replacement_of(const char* symbol, std::span<const Replacement> replacements) {
   for (const Replacement& replacement : replacements)
     if (std::strcmp(symbol, replacement.symbol) == 0) return replacement.function;
@@ -95,13 +97,14 @@ std::optional<dl_phdr_info> find_library(std::string_view name) noexcept {
 
 void bind_to_itself(const dl_phdr_info& library) noexcept {
   const Imports imports = imports_of(library);
+  // Functions only, so the first table. A slot that cannot be written keeps the loader's choice.
   for (const ElfW(Rela) & entry : imports.tables[0]) {
     if (ELF64_R_TYPE(entry.r_info) != kFunctionEntry) continue;
     const ElfW(Sym)& symbol = imports.symbols[ELF64_R_SYM(entry.r_info)];
     if (symbol.st_shndx == SHN_UNDEF || ELF64_ST_TYPE(symbol.st_info) != STT_FUNC) continue;
     const ElfW(Addr) own = imports.base + symbol.st_value;
     if (*at<ElfW(Addr)>(imports.base + entry.r_offset) == own) continue;
-    static_cast<void>(write_entry(imports.base + entry.r_offset, const_cast<char*>(at<char>(own))));
+    static_cast<void>(write_slot(imports.base + entry.r_offset, const_cast<char*>(at<char>(own))));
   }
 }
 
@@ -113,9 +116,9 @@ int replace_imports(const dl_phdr_info& library,
     for (const ElfW(Rela) & entry : table) {
       const auto type = ELF64_R_TYPE(entry.r_info);
       if (type != kFunctionEntry && type != kAddressEntry) continue;
-      const uint32_t symbol = imports.symbols[ELF64_R_SYM(entry.r_info)].st_name;
-      void* const function = replacement_of(imports.names + symbol, replacements);
-      if (function != nullptr) replaced += write_entry(imports.base + entry.r_offset, function);
+      const uint32_t name = imports.symbols[ELF64_R_SYM(entry.r_info)].st_name;
+      void* const function = replacement_of(imports.names + name, replacements);
+      if (function != nullptr) replaced += write_slot(imports.base + entry.r_offset, function);
     }
   }
   return replaced;

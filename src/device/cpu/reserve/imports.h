@@ -1,5 +1,5 @@
-// The functions that a loaded library imports from others: the entries of its relocation tables
-// that the dynamic loader has filled in.
+// The functions that a loaded library calls through slots which the dynamic loader has filled in
+// (the global offset table, GOT).
 #pragma once
 
 #include <link.h>
@@ -18,15 +18,16 @@ struct Replacement {
 // The loaded library whose file name begins with `name`. Valid as long as it stays loaded.
 std::optional<dl_phdr_info> find_library(std::string_view name) noexcept;
 
-// Lets the library call `function` wherever it would call `symbol`; no other library or program is
-// affected. Returns how many calls it replaced: 0 when its tables cannot be written to.
+// Lets the library call `function` wherever it would call `symbol` through such a slot; pointers to
+// `symbol` in its static data stay. No other library or program is affected. Returns how many slots
+// were replaced: 0 if they cannot be written to.
 //
 // To be called while no other thread runs code of the library, as from a constructor.
 int replace_imports(const dl_phdr_info& library,
                     std::span<const Replacement> replacements) noexcept;
 
-// Lets the library call its own functions where the loader has found others of the same name first:
-// instances of templates that the program has, too, call the memory functions of the program.
+// Lets the library call its own functions where the loader has chosen others of the same name. So
+// instances of templates that the program has as well do not call the program's memory functions.
 void bind_to_itself(const dl_phdr_info& library) noexcept;
 
 }  // namespace millrace::device::cpu::reserve
