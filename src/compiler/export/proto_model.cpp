@@ -204,11 +204,12 @@ void ProtoModel::add(std::string_view domain, std::string_view type,
 // Returns the operands of a QuantizeLinear or DequantizeLinear for a value.
 std::vector<std::string> ProtoModel::quantisation_operands(const std::string& numbers, ValueId id) {
   const std::vector<float>& scales = value(id).quantisation->scales;
-  const Dims shape = scales.size() > 1 ? Dims{static_cast<int64_t>(scales.size())} : Dims{};
+  Dims shape;
+  if (scales.size() > 1) shape.push_back(static_cast<int64_t>(scales.size()));
   Value points = zero_points_of(value(id));
   points.name = names_[id] + "/zero_point";
   return {numbers,
-          constant({names_[id] + "/scale", DataType::kFloat32, shape,
+          constant({names_[id] + "/scale", DataType::kFloat32, std::move(shape),
                     graph::Constant::of<float>(scales)}),
           constant(points)};
 }
