@@ -24,6 +24,10 @@ inline void sleep_until_ns(int64_t time_ns) noexcept {
   }
 }
 
+// The longest timeout. Longer ones are reduced to it, since the clock may be unable to express
+// them: programs pass the largest number to mean no limit.
+inline constexpr std::chrono::hours kLongestWait{24 * 365};
+
 // Converts nanoseconds to microseconds, for output.
 constexpr double to_microseconds(int64_t ns) noexcept {
   return static_cast<double>(ns) / 1000.0;

@@ -6,13 +6,11 @@
 #include <array>
 #include <utility>
 
+#include "base/clock.h"
 #include "memory/address_entry.h"
 
 namespace millrace::pl {
 namespace {
-
-// The longest run time: the largest one that a model may state would overflow as a point in time.
-constexpr std::chrono::nanoseconds kLongestRun = std::chrono::hours(24 * 365);
 
 uint64_t low_bytes(uint64_t value, size_t bytes) {
   return bytes >= sizeof value ? value : value & ((uint64_t{1} << (8 * bytes)) - 1);
@@ -54,8 +52,10 @@ Status KernelCall::add(const millrace_pl_argument_info& info, uint64_t value) {
 
 std::chrono::nanoseconds KernelCall::run_time() const {
   if (kernel_->run_time_ns == nullptr) return {};
+  // The largest time that a kernel may state would overflow as a point in time.
+  constexpr std::chrono::nanoseconds kLongest = kLongestWait;
   const uint64_t stated = kernel_->run_time_ns(arguments_.data());
-  return std::chrono::nanoseconds(std::min(stated, static_cast<uint64_t>(kLongestRun.count())));
+  return std::chrono::nanoseconds(std::min(stated, static_cast<uint64_t>(kLongest.count())));
 }
 
 // Calls the kernel while host access to the buffers from index `first` on is held. Recursive: each

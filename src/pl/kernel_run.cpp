@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/cancellation.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/process/forked_child.h"
 #include "base/process/thread.h"
@@ -16,10 +17,6 @@ void log_failure(const Status& status) {
 }
 
 }  // namespace
-
-// The longest wait. Programs pass the largest number to mean no limit, which would overflow as
-// nanoseconds.
-constexpr std::chrono::hours kLongestWait{24 * 365};
 
 Result<std::shared_ptr<KernelRun>> KernelRun::start(KernelCall call) {
   print_errors_by_default();

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/hooks.h"
 #include "base/process/forked_child.h"
 #include "queue/units/unit.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/cancellation.h"
+#include "base/clock.h"
 #include "base/log.h"
 
 namespace millrace::nrt {
@@ -10,8 +11,6 @@ namespace {
 
 // How long a wait without a timeout lasts before it is logged.
 constexpr std::chrono::seconds kPatience{30};
-// The longest timeout that is passed to wait_for(), where a larger one could overflow the clock.
-constexpr std::chrono::hours kLongest{24 * 365};
 
 }  // namespace
 
@@ -32,7 +31,7 @@ CompletionCount::Outcome CompletionCount::wait(uint64_t expected,
   std::unique_lock lock(mutex_);
   const auto over = [&] { return closed_ || count_ >= expected; };
   if (timeout) {
-    changed_.wait_for(lock, std::min<std::chrono::microseconds>(*timeout, kLongest), over);
+    changed_.wait_for(lock, std::min<std::chrono::microseconds>(*timeout, kLongestWait), over);
   } else if (!changed_.wait_for(lock, kPatience, over)) {
     log(LogLevel::kWarning, "nrt",
         "still waiting for the completion of an output tensor after 30 s");

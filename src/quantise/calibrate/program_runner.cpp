@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <deque>
 #include <vector>
 
+#include "base/clock.h"
 #include "device/registry.h"
 #include "memory/buffer.h"
 #include "runtime/session.h"
@@ -14,7 +14,6 @@
 namespace millrace::quantise {
 namespace {
 
-constexpr std::chrono::milliseconds kForever = std::chrono::hours(24 * 365);
 constexpr size_t kInFlight = 2;
 
 // Memory for the outputs of one job. The jobs of a run use kInFlight of these in turn.
@@ -98,7 +97,7 @@ Status ProgramRunner::run(std::span<const Sample> samples, const Visit& visit) {
                                 submit(*session, samples[next], buffers[next % kInFlight]));
       running.push_back(id);
     }
-    const Status status = session->wait(running.front(), kForever);
+    const Status status = session->wait(running.front(), kLongestWait);
     running.pop_front();
     if (!status.ok()) return status.with_context(samples[done].name);
     MILLRACE_RETURN_IF_ERROR(visit(done, buffers[done % kInFlight].outputs()));

@@ -21,6 +21,7 @@
 #include <memory>
 #include <mutex>
 
+#include "base/clock.h"
 #include "base/status.h"
 #include "queue/requests/request.h"
 #include "queue/waiting/spin.h"
@@ -48,10 +49,6 @@ struct Job {
   boost::intrusive::list_member_hook<Link> by_age;
   boost::intrusive::slist_member_hook<Link> unused;
 };
-
-// The longest timeout. Longer ones are reduced to it, since the clock may be unable to express
-// them.
-inline constexpr std::chrono::hours kLongestWait{24 * 365};
 
 class JobTable {
  public:
