@@ -1,11 +1,14 @@
 // xrt::runlist over xrt::queue: the runs of a list are one task.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <future>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
+#include "base/process/forked_child.h"
 #include "xrt/experimental/xrt_kernel.h"
 #include "xrt/experimental/xrt_queue.h"
 
@@ -79,7 +82,11 @@ void runlist::execute() {
 std::cv_status runlist::wait(const std::chrono::milliseconds& timeout) const {
   const runlist_impl& impl = list_of(impl_);
   if (!impl.result.valid()) return std::cv_status::no_timeout;
-  if (timeout.count() > 0 && impl.result.wait_for(timeout) != std::future_status::ready)
+  // The thread that executes the list does not exist in a forked child.
+  if (impl.is_executed() && millrace::is_forked_child())
+    throw std::runtime_error(millrace::forked_status().message());
+  const auto limit = std::min<std::chrono::milliseconds>(timeout, millrace::kLongestWait);
+  if (limit.count() > 0 && impl.result.wait_for(limit) != std::future_status::ready)
     return std::cv_status::timeout;
   impl.result.get();
   return std::cv_status::no_timeout;
@@ -87,7 +94,8 @@ std::cv_status runlist::wait(const std::chrono::milliseconds& timeout) const {
 
 ert_cmd_state runlist::state() const {
   const runlist_impl& impl = list_of(impl_);
-  if (impl.is_executed()) return ERT_CMD_STATE_RUNNING;
+  if (impl.is_executed())
+    return millrace::is_forked_child() ? ERT_CMD_STATE_ERROR : ERT_CMD_STATE_RUNNING;
   if (!impl.result.valid()) return impl.runs.empty() ? ERT_CMD_STATE_COMPLETED : ERT_CMD_STATE_NEW;
   try {
     impl.result.get();

@@ -2,10 +2,12 @@
 #include <gmock/gmock.h>
 
 #include <cstdlib>
+#include <future>
 #include <stdexcept>
 #include <vector>
 
 #include "tests/support/log_capture.h"
+#include "tests/support/run_in_child.h"
 #include "xrt/experimental/xrt_kernel.h"
 #include "xrt/experimental/xrt_queue.h"
 
@@ -143,6 +145,41 @@ TEST_F(RunlistTest, AListThatIsExecutedStaysAsItIs) {
   flag.map<volatile uint32_t*>()[0] = 1;
   list.wait();
   EXPECT_NE(list.poll(), 0);
+}
+
+TEST_F(RunlistTest, TheLongestTimeMeansNoLimit) {
+  bo flag = word(0);
+  run waiting(kernel(context_, "await"));
+  waiting.set_arg(0, flag);
+  runlist list(context_);
+  list.add(waiting);
+  list.execute();
+  auto waited =
+      std::async(std::launch::async, [&] { return list.wait(std::chrono::milliseconds::max()); });
+  EXPECT_EQ(waited.wait_for(std::chrono::milliseconds(50)), std::future_status::timeout);
+  flag.map<volatile uint32_t*>()[0] = 1;
+  EXPECT_EQ(waited.get(), std::cv_status::no_timeout);
+}
+
+TEST_F(RunlistTest, AForkedChildDoesNotWaitForIt) {
+  bo flag = word(0);
+  run waiting(kernel(context_, "await"));
+  waiting.set_arg(0, flag);
+  runlist list(context_);
+  list.add(waiting);
+  list.execute();
+  // Meanwhile the threads come to rest, so that none holds a lock of a sanitizer during the fork.
+  EXPECT_EQ(list.wait(std::chrono::milliseconds(50)), std::cv_status::timeout);
+  EXPECT_EQ(millrace::test::run_in_child([&] {
+              EXPECT_EQ(list.state(), ERT_CMD_STATE_ERROR);
+              EXPECT_THROW(list.poll(), std::runtime_error);
+              EXPECT_THROW(list.wait(), std::runtime_error);
+              EXPECT_THROW(list.wait(std::chrono::hours(1)), std::runtime_error);
+              return HasFailure() ? 1 : 0;
+            }),
+            0);
+  flag.map<volatile uint32_t*>()[0] = 1;
+  list.wait();
 }
 
 TEST_F(RunlistTest, ARunSaysByAnExceptionThatItFailed) {

@@ -49,7 +49,9 @@ class runlist {
   // Starts the runs of the list and returns. std::invalid_argument while it is executed.
   void execute();
   // Waits for the end of the last run, for at most that long; 0 means as long as it takes. Throws a
-  // command_error when a run failed; those after it were not started.
+  // command_error when a run failed; those after it were not started. Throws std::runtime_error in
+  // a forked child where the list was being executed at the time of the fork; its state is ERROR
+  // there.
   std::cv_status wait(const std::chrono::milliseconds& timeout) const;
   void wait() const { wait(std::chrono::milliseconds{0}); }
   // NEW, RUNNING, COMPLETED or ERROR, at once. An empty list is COMPLETED.
