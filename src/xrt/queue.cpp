@@ -92,6 +92,7 @@ class queue_impl {
 queue::queue() : impl_(std::make_shared<queue_impl>()) {}
 
 void queue::add_task(std::function<void()> task) {
+  if (impl_ == nullptr) throw std::invalid_argument("xrt::queue: the queue is empty");
   impl_->add(std::move(task));
 }
 

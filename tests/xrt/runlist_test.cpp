@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <future>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "tests/support/log_capture.h"
@@ -60,6 +61,13 @@ TEST(Queue, AnOperationMayOwnTheLastHandle) {
     permission.set_value();
   }
   ended.get();
+}
+
+TEST(Queue, OneThatWasMovedFromTakesNoOperations) {
+  queue first;
+  queue second = std::move(first);
+  EXPECT_THROW(first.enqueue([] {}), std::invalid_argument);  // NOLINT(bugprone-use-after-move)
+  EXPECT_EQ(second.enqueue([] { return 1; }).get(), 1);
 }
 
 class RunlistTest : public ::testing::Test {

@@ -42,7 +42,7 @@ class queue {
   queue();
 
   // Returns the result of `operation` as a future; what the operation throws comes out of its
-  // get().
+  // get(). std::invalid_argument for a queue that was moved from.
   template <class Operation>
   auto enqueue(Operation&& operation) {
     using Result = std::invoke_result_t<std::decay_t<Operation>&>;
