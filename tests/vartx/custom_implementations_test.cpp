@@ -335,6 +335,15 @@ TEST_F(FunctionPlugin, OneThatIsNotThereIsNamed) {
   EXPECT_THAT(refusal("../brightest"), HasSubstr("no name of a function"));
 }
 
+TEST_F(FunctionPlugin, OneOfAnotherVersionIsNeverUsed) {
+  use_folder(MILLRACE_TEST_PLUGIN_DIR);
+  for (int attempt = 0; attempt < 3; ++attempt)
+    EXPECT_THAT(refusal("outdated"), HasSubstr("was built for version 2"));
+  const auto results =
+      test::run(PostProcessType::ARGMAX, "", {test::output_info({1, 2})}, {{4, 5}});
+  EXPECT_EQ(results.size(), 1U) << "the function of the library";
+}
+
 TEST_F(FunctionPlugin, OneThatOthersCouldHaveWrittenIsNotLoaded) {
   const millrace::test::TemporaryDirectory folder;
   const std::string name = "libmillrace-function-planted.so";

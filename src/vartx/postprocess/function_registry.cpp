@@ -18,16 +18,54 @@ namespace {
 
 using Maker = PostProcessRegistry::Maker;
 
-struct Registry {
-  std::mutex mutex;
+struct Makers {
   std::map<std::string, Maker> by_name;
   std::map<PostProcessType, Maker> by_type;
+};
+
+struct Registry {
+  std::mutex mutex;
+  Makers makers;
 };
 
 Registry& registry() {
   // Never destroyed, since a program may make a PostProcess while it exits.
   static Registry* const made = new Registry;
   return *made;
+}
+
+// The functions of the plugin that this thread is loading; null while it loads none.
+thread_local Makers* of_plugin = nullptr;
+
+// Keeps what this thread registers apart from the registry: a plugin registers its functions before
+// its version is known.
+class RegistrationsOfPlugin {
+ public:
+  RegistrationsOfPlugin() : around_(std::exchange(of_plugin, &made_)) {}
+  ~RegistrationsOfPlugin() { of_plugin = around_; }
+  RegistrationsOfPlugin(const RegistrationsOfPlugin&) = delete;
+  RegistrationsOfPlugin& operator=(const RegistrationsOfPlugin&) = delete;
+
+  // Adds them to the registry, where they replace others.
+  void accept() {
+    const std::lock_guard lock(registry().mutex);
+    Makers& all = registry().makers;
+    for (auto& [name, maker] : made_.by_name) all.by_name[name] = std::move(maker);
+    for (auto& [type, maker] : made_.by_type) all.by_type[type] = std::move(maker);
+  }
+
+ private:
+  Makers made_;
+  // The functions of the plugin whose entry function loads this one; null if there is none.
+  Makers* const around_;
+};
+
+// Calls `change` with the makers to which this thread adds.
+template <class Change>
+void change_makers(Change&& change) {
+  if (of_plugin != nullptr) return change(*of_plugin);
+  const std::lock_guard lock(registry().mutex);
+  change(registry().makers);
 }
 
 // Returns a copy, which is called without the lock: a maker may register functions itself.
@@ -52,11 +90,13 @@ void check_maker(const Maker& maker) {
   if (!maker) throw std::invalid_argument("PostProcessRegistry: the maker is empty");
 }
 
-// Loads the plugin, which registers its functions.
+// Loads the plugin, which registers its functions. Those of a plugin that cannot be used are not
+// added.
 void load_plugin(const std::string& name) {
   if (millrace::is_forked_child()) throw std::runtime_error(millrace::forked_status().message());
   const std::filesystem::path path = millrace::plugin_path("function-" + name);
   const millrace::CancellationOff whole;
+  RegistrationsOfPlugin registrations;
   const auto entry = millrace::plugin_function(path, "millrace_postprocess_plugin");
   if (entry.status().code() == millrace::StatusCode::kNotFound)
     throw std::invalid_argument(fmt::format("\"function\": \"{}\" is not registered, and {}", name,
@@ -68,13 +108,14 @@ void load_plugin(const std::string& name) {
     throw std::runtime_error(
         fmt::format("{} was built for version {} of the functions, but this is version {}",
                     path.string(), version, PostProcessRegistry::kVersion));
+  registrations.accept();
 }
 
 Maker find_or_load(const std::string& name) {
   check_name(name);
-  if (Maker registered = find(registry().by_name, name)) return registered;
+  if (Maker registered = find(registry().makers.by_name, name)) return registered;
   load_plugin(name);
-  Maker loaded = find(registry().by_name, name);
+  Maker loaded = find(registry().makers.by_name, name);
   if (!loaded)
     throw std::runtime_error(
         fmt::format("the plugin of the function \"{}\" has not registered this name", name));
@@ -91,14 +132,12 @@ void PostProcessFunctionBase::set_config(const std::string&, const std::vector<T
 void PostProcessRegistry::add(const std::string& name, Maker maker) {
   check_name(name);
   check_maker(maker);
-  const std::lock_guard lock(registry().mutex);
-  registry().by_name[name] = std::move(maker);
+  change_makers([&](Makers& makers) { makers.by_name[name] = std::move(maker); });
 }
 
 void PostProcessRegistry::add(PostProcessType type, Maker maker) {
   check_maker(maker);
-  const std::lock_guard lock(registry().mutex);
-  registry().by_type[type] = std::move(maker);
+  change_makers([&](Makers& makers) { makers.by_type[type] = std::move(maker); });
 }
 
 }  // namespace vart
@@ -108,7 +147,8 @@ namespace millrace::vartx {
 std::shared_ptr<::vart::PostProcessFunctionBase> make_registered_function(
     const std::string& name, ::vart::PostProcessType type) {
   const ::vart::PostProcessRegistry::Maker maker =
-      name.empty() ? ::vart::find(::vart::registry().by_type, type) : ::vart::find_or_load(name);
+      name.empty() ? ::vart::find(::vart::registry().makers.by_type, type)
+                   : ::vart::find_or_load(name);
   if (!maker) return nullptr;
   std::shared_ptr<::vart::PostProcessFunctionBase> function = maker();
   if (function == nullptr)
