@@ -145,6 +145,39 @@ TEST_F(MonitorOfARuntime, CountsExecutionsAndMemory) {
   EXPECT_EQ(nds_close(instance), 0);
 }
 
+// Another start may show the process other cores, as its core 0, too.
+TEST_F(MonitorOfARuntime, CountersBelongToTheCoresOfTheMachine) {
+  const auto execute_on_core_0 = [] {
+    nrt_model_t* const model = load();
+    const ScopedTensor input(kTinyInputBytes), output(kTinyOutputBytes);
+    const ScopedSet inputs(kTinyInput, input.get()), outputs(kTinyOutput, output.get());
+    EXPECT_EQ(nrt_execute(model, inputs.get(), outputs.get()), NRT_SUCCESS);
+    EXPECT_EQ(nrt_unload(model), NRT_SUCCESS);
+  };
+  const OpenDevice device;
+  nds_instance_t* instance = nullptr;
+  ASSERT_EQ(nds_open(device.get(), 0, &instance), 0);
+  const auto executions_of = [&](int core) {
+    return counter(instance, core, NDS_NC_COUNTER_INFERENCE_COUNT);
+  };
+  execute_on_core_0();
+  const uint64_t of_first = executions_of(0), of_second = executions_of(1);
+  nrt_close();
+  {
+    const ScopedEnvironment second_only("NEURON_RT_VISIBLE_CORES", "1");
+    ASSERT_EQ(nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""), NRT_SUCCESS);
+    EXPECT_EQ(executions_of(1), of_second);
+    execute_on_core_0();
+    EXPECT_EQ(executions_of(1), of_second + 1);
+    EXPECT_EQ(executions_of(0), 0u) << "the process does not see this core";
+    nrt_close();
+  }
+  ASSERT_EQ(nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""), NRT_SUCCESS);
+  EXPECT_EQ(executions_of(0), of_first);
+  EXPECT_EQ(executions_of(1), of_second + 1);
+  EXPECT_EQ(nds_close(instance), 0);
+}
+
 // Programs that watch are processes of their own.
 TEST_F(MonitorOfARuntime, AnotherProcessSeesIt) {
   for (int i = 0; i < 3; ++i) EXPECT_EQ(execute(), NRT_SUCCESS);

@@ -82,7 +82,7 @@ class NrtTest : public testing::Test {
   device::FaultPlan& transfers() { return *device::transfer_faults_of(*device_); }
   void let_everything_go();
 
-  nrt_model_t* load(int core = 0, const TinyModelOptions& options = {});
+  static nrt_model_t* load(int core = 0, const TinyModelOptions& options = {});
 
   static bool is_completed(nrta_seq_t sequence);
   // Polls until the request has completed.

@@ -46,7 +46,7 @@ class CoreCounters {
 // The contents of the file. Other processes read it, so it is changed together with the signature.
 struct CounterFile {
   static constexpr std::string_view kName = "millrace-nrt-counters";
-  static constexpr std::array<char, 8> kSignature = {'m', 'r', 'n', 'r', 't', '0', '0', '1'};
+  static constexpr std::array<char, 8> kSignature = {'m', 'r', 'n', 'r', 't', '0', '0', '2'};
 
   std::array<char, 8> signature = kSignature;
   // The process that counts. A forked child has the file of its parent and is not that process.
@@ -54,7 +54,7 @@ struct CounterFile {
   // The logical cores of the machine, and those that the process sees: core `first` is its core 0.
   // Without a running runtime it sees none.
   std::atomic<uint32_t> all_cores{0}, first{0}, count{0};
-  std::array<CoreCounters, kMostCores> cores;  // as the process numbers them
+  std::array<CoreCounters, kMostCores> cores;  // as the machine numbers them
 };
 
 class ProcessCounters {
@@ -66,7 +66,12 @@ class ProcessCounters {
   void start(uint32_t all_cores, uint32_t first, uint32_t count) noexcept;
   void stop() noexcept;
 
-  CoreCounters& of_core(uint32_t core) noexcept { return file()->cores[core]; }
+  // Returns the counters of a core as the process numbers it. They stay those of the same core of
+  // the machine if a later start shows the process other cores.
+  CoreCounters& of_core(uint32_t core) noexcept {
+    CounterFile& contents = *file();
+    return contents.cores[contents.first.load(std::memory_order_relaxed) + core];
+  }
   const CounterFile& contents() const noexcept { return *file(); }
 
  private:

@@ -57,12 +57,12 @@ neuron_app_info describe(const ProcessWithCounters& process, uint32_t device, ui
   const uint32_t per_device = cores_per_device(all_cores);
   for (uint32_t core = 0; core < count; ++core) {
     const uint32_t on_machine = counters.first.load() + core;
-    if (on_machine / per_device != device) continue;
+    if (on_machine >= kMostCores || on_machine / per_device != device) continue;
     info.nc_lock_map = static_cast<uint8_t>(info.nc_lock_map | 1u << on_machine % per_device);
     if ((flags & APP_INFO_PID_MEM_USAGE) == 0) continue;
     for (const size_t counter :
          {NDS_NC_COUNTER_MEM_USAGE_TENSORS_DEVICE, NDS_NC_COUNTER_MEM_USAGE_CONSTANTS_DEVICE})
-      info.device_mem_size += counters.cores[core].value(counter);
+      info.device_mem_size += counters.cores[on_machine].value(counter);
   }
   return info;
 }

@@ -41,8 +41,8 @@ Status read_counter(const nds_instance_t* instance, int core, uint32_t counter, 
   const uint32_t per_device = cores_per_device(all_cores);
   const uint32_t on_machine = instance->device * per_device + static_cast<uint32_t>(core);
   if (static_cast<uint32_t>(core) >= per_device || on_machine < first) return {};
-  const uint32_t own = on_machine - first;
-  if (own < kMostCores && own < counters.count.load()) *value = counters.cores[own].value(counter);
+  if (on_machine < kMostCores && on_machine - first < counters.count.load())
+    *value = counters.cores[on_machine].value(counter);
   return {};
 }
 
