@@ -77,6 +77,16 @@ TEST_F(Monitor, ADeviceHasTheMemoryOfItsCores) {
   EXPECT_EQ(ndl_close_device(nullptr), -1);
 }
 
+// By default the visible cores share all memory.
+TEST_F(Monitor, ADeviceHasNoMoreMemoryThanTheMachine) {
+  const ScopedEnvironment environment(
+      {{"MILLRACE_NRT_CORES", "8"}, {"NEURON_RT_VISIBLE_CORES", "2"}});
+  const OpenDevice device;
+  const auto machine =
+      static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  EXPECT_EQ(device.get()->hbm_size, machine);
+}
+
 TEST_F(Monitor, SaysWhatItIs) {
   ndl_version_info_t version{};
   EXPECT_EQ(ndl_get_version(&version), 0);

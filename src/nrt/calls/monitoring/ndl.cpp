@@ -25,10 +25,12 @@ Status null_pointer() {
   return invalid_argument("a pointer is null");
 }
 
-// Returns the memory of the cores of a device; 0 if they have no limit.
+// Returns the memory of the cores of a device; 0 if they have no limit. By default the visible
+// cores share the machine's memory, so there is none for others.
 Result<size_t> memory_of_device(uint32_t cores) {
   MILLRACE_ASSIGN_OR_RETURN(const Settings settings, settings_of_environment());
-  return settings.core_memory == memory::kUnlimited ? 0 : settings.core_memory * cores;
+  if (settings.core_memory == memory::kUnlimited) return 0;
+  return settings.core_memory * std::min(cores, settings.cores.count);
 }
 
 Status open_device(int index, ndl_device_t** device) {
