@@ -149,32 +149,68 @@ TEST(ColumnTable, OthersSeeTheClaimsOfThisProcess) {
   EXPECT_TRUE(Holder({4, true}, "A").holds());
 }
 
-TEST(ColumnTable, ATableWithNonsenseIsReadWithoutHarm) {
-  const UniqueFd file(::open(table.path().c_str(), O_RDWR | O_CLOEXEC));
-  std::string nonsense(256 * 3 + 17, '\xff');
-  nonsense.replace(256, 4, "MRC1");
-  ASSERT_EQ(::pwrite(file.get(), nonsense.data(), nonsense.size(), 0),
-            static_cast<ssize_t>(nonsense.size()));
-  // The process that holds the record with an impossible length.
-  const pid_t child = ::fork();
-  if (child == 0) {
+// A process that writes records into the table and holds their locks until it is killed.
+class RawHolder {
+ public:
+  explicit RawHolder(const std::string& content)
+      : bytes_(static_cast<off_t>(content.size())),
+        file_(::open(table.path().c_str(), O_RDWR | O_CLOEXEC)) {
+    EXPECT_EQ(::pwrite(file_.get(), content.data(), content.size(), 0),
+              static_cast<ssize_t>(content.size()));
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      struct flock lock = lock_of_records();
+      ::fcntl(file_.get(), F_SETLK, &lock);
+      ::pause();
+      ::_exit(0);
+    }
+    struct flock lock = {};
+    do {
+      lock = lock_of_records();
+      ::fcntl(file_.get(), F_GETLK, &lock);
+    } while (lock.l_type == F_UNLCK);
+  }
+  ~RawHolder() {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+
+ private:
+  struct flock lock_of_records() const {
     struct flock lock = {};
     lock.l_type = F_WRLCK;
-    lock.l_len = 1024;
-    ::fcntl(file.get(), F_SETLK, &lock);
-    ::pause();
-    ::_exit(0);
+    lock.l_len = bytes_;
+    return lock;
   }
-  struct flock lock = {};
-  do {
-    lock = {};
-    lock.l_type = F_WRLCK;
-    ::fcntl(file.get(), F_GETLK, &lock);
-  } while (lock.l_type == F_UNLCK);
-  EXPECT_TRUE(claim(4, true).ok());
-  ::kill(child, SIGKILL);
-  ::waitpid(child, nullptr, 0);
+
+  const off_t bytes_;
+  const UniqueFd file_;
+  pid_t pid_ = 0;
+};
+
+TEST(ColumnTable, ATableWithNonsenseIsReadWithoutHarm) {
+  std::string nonsense(256 * 3 + 17, '\xff');
+  nonsense.replace(256, 4, "MRC1");
+  {
+    const RawHolder holder(nonsense);
+    EXPECT_TRUE(claim(4, true).ok());
+  }
   EXPECT_TRUE(claim({}, true).ok());
+}
+
+// The earlier version left 0 where the number of columns is now.
+TEST(ColumnTable, AClaimOfTheEarlierVersionIsOfAGroup) {
+  std::string record(256, '\0');
+  record.replace(0, 4, "MRC1");
+  record[4] = 4;  // the start column
+  record[8] = 1;  // exclusive
+  const RawHolder holder(record);
+  for (const uint32_t start_column : {4U, 6U}) {
+    const Status refused = claim(start_column, false).status();
+    EXPECT_EQ(refused.code(), StatusCode::kBusy);
+    EXPECT_THAT(refused.message(), HasSubstr("columns 4 to 7, exclusive"));
+  }
+  EXPECT_TRUE(claim(8, true).ok());
 }
 
 // The last one, as it removes the table of the whole program.

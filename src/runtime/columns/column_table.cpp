@@ -21,6 +21,7 @@
 #include "base/never_destroyed.h"
 #include "base/settings/environment.h"
 #include "base/unique_fd.h"
+#include "runtime/columns/columns.h"
 
 namespace millrace::runtime {
 namespace {
@@ -38,7 +39,7 @@ struct Record {
   uint32_t magic = 0;
   uint32_t start_column = 0;
   uint16_t exclusive = 0;
-  uint16_t columns = 0;
+  uint16_t columns = 0;  // 0 in records of an earlier version, in which all claims were of a group
   uint32_t holder_bytes = 0;
   std::array<char, 240> holder{};
 };
@@ -90,6 +91,10 @@ std::vector<Record> read_records(int fd) {
   const ssize_t taken = ::pread(fd, records.data(), bytes, 0);
   records.resize(taken < 0 ? 0 : static_cast<size_t>(taken) / sizeof(Record));
   return records;
+}
+
+uint32_t columns_in(const Record& record) {
+  return record.columns == 0 ? kColumnsPerGroup : record.columns;
 }
 
 std::string holder_in(const Record& record, pid_t process) {
@@ -184,7 +189,7 @@ std::vector<ColumnUse> ColumnTable::Turn::foreign() const {
   for (uint32_t i = 0; i < records.size(); ++i) {
     if (records[i].magic != kMagic) continue;
     if (const std::optional<pid_t> process = locked_by(table_->fd_, i))
-      uses.push_back({records[i].start_column, records[i].columns, records[i].exclusive != 0,
+      uses.push_back({records[i].start_column, columns_in(records[i]), records[i].exclusive != 0,
                       holder_in(records[i], *process)});
   }
   return uses;
