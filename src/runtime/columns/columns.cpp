@@ -7,9 +7,12 @@
 
 #include "base/process/topology.h"
 #include "base/settings/environment.h"
+#include "graph/archive/codec.h"
 
 namespace millrace::runtime {
 namespace {
+
+static_assert(kColumnsPerGroup == graph::kColumnsOfAUnit, "a compute unit is a group of columns");
 
 Result<uint32_t> columns_of_process() {
   const std::string_view text = environment_variable("MILLRACE_COLUMNS");

@@ -13,14 +13,14 @@
 
 #include "base/status.h"
 #include "device/device.h"
-#include "runtime/columns/columns.h"
+#include "graph/archive/codec.h"
 
 namespace millrace::runtime {
 
 struct LoadedProgram {
   std::shared_ptr<device::Device> device;
   std::shared_ptr<const device::Program> program;
-  uint32_t columns = kColumnsPerGroup;  // that the model occupies (Placement::columns)
+  uint32_t columns = graph::kColumnsOfAUnit;  // that the model occupies (Placement::columns)
 };
 
 // Opens the archive at `path` (a .rai file, or a directory with vaiml_par_0) and loads it on
