@@ -247,20 +247,6 @@ ApiStatus VaimlRunner::submit(const TensorTable& inputs, const TensorTable& outp
   });
 }
 
-::vart::JobHandle VaimlRunner::execute_async(const TensorTable& inputs, TensorTable& outputs,
-                                             std::function<void(const JobHandle&, void*)> callback,
-                                             void* user_data) noexcept {
-  if (!callback) return execute_async(inputs, outputs);
-  return contained_start(*log_, [&](uint32_t& id) {
-    const JobHandle started = execute_async(
-        inputs, outputs, [callback = std::move(callback), user_data](const JobHandle& job) {
-          callback(job, user_data);
-        });
-    id = started.job_id;
-    return started.status;
-  });
-}
-
 ApiStatus VaimlRunner::wait(const JobHandle& job, std::chrono::milliseconds timeout) noexcept {
   return contained(*log_, [&, log = log_, session = session_] {
     // The longest wait that a session knows stands for one without a limit.

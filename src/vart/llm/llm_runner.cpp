@@ -151,12 +151,6 @@ ApiStatus VaimlLlmRunner::execute(const TensorTable& inputs, TensorTable& output
   }
 }
 
-::vart::JobHandle VaimlLlmRunner::execute_async(
-    const TensorTable& inputs, TensorTable& outputs,
-    std::function<void(const JobHandle&, void*)> callback, void* user_data) noexcept {
-  return Runner::execute_async(inputs, outputs, std::move(callback), user_data);
-}
-
 ApiStatus VaimlLlmRunner::wait(const JobHandle& job, std::chrono::milliseconds timeout) noexcept {
   return runner_of(job.job_id % 2).wait({job.status, job.job_id / 2}, timeout);
 }

@@ -42,12 +42,10 @@ class VaimlLlmRunner final : public ::vart::LlmRunner {
   std::any get_property(const std::string& key) const override;
 
   ::vart::StatusCode execute(const TensorTable& inputs, TensorTable& outputs) noexcept override;
+  using Runner::execute_async;
   JobHandle execute_async(const TensorTable& inputs, TensorTable& outputs) noexcept override;
   JobHandle execute_async(const TensorTable& inputs, TensorTable& outputs,
                           ExecuteAsyncCallback callback) noexcept override;
-  JobHandle execute_async(const TensorTable& inputs, TensorTable& outputs,
-                          std::function<void(const JobHandle&, void*)> callback,
-                          void* user_data) noexcept override;
   ::vart::StatusCode wait(const JobHandle& job,
                           std::chrono::milliseconds timeout) noexcept override;
 
