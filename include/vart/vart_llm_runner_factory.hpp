@@ -49,7 +49,7 @@ class LlmRunner : public Runner {
 class LlmRunnerFactory {
  public:
   // Loads an archive that was compiled with the shape profiles "prefill" and "decode". The options
-  // are those of RunnerFactory::create_runner, and
+  // are those of RunnerFactory::create_runner without shape_profile, and
   //
   //   input_ids_name "input_ids"            the input with the tokens
   //   attention_mask_name "attention_mask"  the input whose last dimension is the longest sequence;
@@ -58,8 +58,9 @@ class LlmRunnerFactory {
   //
   // The tokens of the end and of the padding are those of the file generation_config.json beside
   // the archive, or within it if it is a directory. The first phase is PREFILL. Throws as
-  // RunnerFactory::create_runner does, and std::runtime_error if the archive lacks a profile or one
-  // of the tensors, or the file is not valid.
+  // RunnerFactory::create_runner does, std::invalid_argument for the option shape_profile, and
+  // std::runtime_error if the archive lacks a profile or one of the tensors, or the file is not
+  // valid.
   static std::shared_ptr<LlmRunner> create_runner(
       RunnerType type, const std::string& model_path,
       const std::unordered_map<std::string, std::any>& options = {});

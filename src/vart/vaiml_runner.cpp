@@ -104,14 +104,22 @@ std::shared_ptr<const RunnerLog> make_log(const RunnerOptions& options) {
 
 }  // namespace
 
-VaimlRunner::VaimlRunner(const std::string& model_path, const OptionMap& options,
-                         const std::string& prefix)
-    : Runner(model_path, options),
-      options_(read_options(options)),
+VaimlRunner::VaimlRunner(const std::string& model_path, const OptionMap& options)
+    : VaimlRunner(model_path, read_options(options), {}) {
+  if (options_.llm != LlmNames())
+    log_->write(LogLevel::kWarning,
+                "the options \"input_ids_name\", \"attention_mask_name\" and \"logits_name\" are "
+                "those of an LlmRunner, and are ignored");
+}
+
+VaimlRunner::VaimlRunner(const std::string& model_path, RunnerOptions options,
+                         const RunnerPart& part)
+    : Runner(model_path),
+      options_(std::move(options)),
       log_(make_log(options_)),
       banks_(value_or_runtime_error(memory::banks_of_environment())),
       loaded_(load(model_path, options_)),
-      tensors_(loaded_.program->model(), prefix) {
+      tensors_(loaded_.program->model(), part.prefix) {
   if (options_.cma_index >= banks_.size())
     throw std::runtime_error("option \"cma_index\": " + no_bank(banks_, options_.cma_index));
   for (const auto& [level, remark] : options_.remarks) log_->write(level, remark);

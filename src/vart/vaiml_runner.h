@@ -23,15 +23,20 @@
 
 namespace millrace::vartml {
 
+// Settings of a runner that runs one of several graphs for another runner.
+struct RunnerPart {
+  std::string prefix = {};  // before the names of all tensors
+};
+
 class VaimlRunner final : public ::vart::Runner {
  public:
   using NpuTensor = ::vart::NpuTensor;
   using NpuTensorInfo = ::vart::NpuTensorInfo;
   using JobHandle = ::vart::JobHandle;
 
-  // The names of all tensors begin with `prefix`. Throws as RunnerFactory::create_runner does.
-  VaimlRunner(const std::string& model_path, const OptionMap& options,
-              const std::string& prefix = {});
+  // Both throw as RunnerFactory::create_runner does.
+  VaimlRunner(const std::string& model_path, const OptionMap& options);
+  VaimlRunner(const std::string& model_path, RunnerOptions options, const RunnerPart& part);
   ~VaimlRunner() override;
 
   const std::vector<NpuTensorInfo>& get_tensors_info(::vart::TensorDirection direction,

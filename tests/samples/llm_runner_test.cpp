@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "tests/samples/decode_fixture.h"
+#include "tests/support/log_capture.h"
 
 namespace millrace::test {
 namespace {
@@ -36,10 +37,11 @@ class LlmRunnerTest : public Decode {
     return more;
   }
 
+  template <class Error = std::runtime_error>
   std::string refusal(const std::string& path, const Options& given) const {
     try {
       LlmRunnerFactory::create_runner(RunnerType::VAIML, path, given);
-    } catch (const std::runtime_error& error) {
+    } catch (const Error& error) {
       return error.what();
     }
     return "accepted";
@@ -154,6 +156,25 @@ TEST_F(LlmRunnerTest, CallbacksGetTheIdsOfTheirJobs) {
   }
   EXPECT_EQ(told, ids);
   EXPECT_NE(ids[0], ids[1]);
+}
+
+TEST_F(LlmRunnerTest, ItsOptionsMayStandInAFile) {
+  const std::string names = config({{"runner-options", {{"logits-name", "scores"}}}});
+  EXPECT_THAT(refusal(path_, options({{"config_json", names}})), HasSubstr("no output \"scores\""));
+  const std::string types = config(
+      {{"input_tensor_type.prefill_tokens", "CPU"}, {"output_tensor_type.decode_logits", "CPU"}});
+  const LogCapture log;
+  EXPECT_EQ(refusal(path_, options({{"config_json", types}})), "accepted");
+  EXPECT_EQ(log.count("is ignored"), 0U) << "each graph has one of the tensors";
+}
+
+TEST_F(LlmRunnerTest, OtherProfilesAreRefused) {
+  const auto* const reason = "option \"shape_profile\" is \"decode\"";
+  EXPECT_THAT(refusal<std::invalid_argument>(path_, options({{"shape_profile", "decode"}})),
+              HasSubstr(reason));
+  const std::string file = config({{"shape_profile", "decode"}});
+  EXPECT_THAT(refusal<std::invalid_argument>(path_, options({{"config_json", file}})),
+              HasSubstr(reason));
 }
 
 TEST_F(LlmRunnerTest, SaysWhatIsMissing) {

@@ -164,5 +164,12 @@ TEST_F(OptionsTest, IgnoresUnknownKeysButSaysSo) {
               Contains(AllOf(HasSubstr("WARNING"), HasSubstr("ai_analyzer_visualization"))));
 }
 
+TEST_F(OptionsTest, IgnoresNamesOfALanguageModelButSaysSo) {
+  const test::LogCapture log;
+  EXPECT_EQ(refusal("logits_name", "scores"), "accepted");
+  EXPECT_THAT(log.lines(), Contains(AllOf(HasSubstr("WARNING"), HasSubstr("logits_name"),
+                                          HasSubstr("are ignored"))));
+}
+
 }  // namespace
 }  // namespace millrace::vartml

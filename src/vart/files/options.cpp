@@ -130,6 +130,13 @@ constexpr KnownOption text_option(std::string_view key) {
           }};
 }
 
+template <auto Field>
+constexpr KnownOption llm_option(std::string_view key) {
+  return {key, Takes::kText, [](auto name, auto& payload, auto& options) {
+            options.llm.*Field = string_option(name, payload);
+          }};
+}
+
 constexpr std::array kKnownOptions = {
     KnownOption{"input_tensor_type", Takes::kText,
                 [](auto key, auto& payload, auto& options) {
@@ -179,6 +186,9 @@ constexpr std::array kKnownOptions = {
     text_option<&RunnerOptions::cache_path>("cache_path"),
     text_option<&RunnerOptions::shape_profile>("shape_profile"),
     text_option<&RunnerOptions::name>("name"),
+    llm_option<&LlmNames::input_ids>("input_ids_name"),
+    llm_option<&LlmNames::attention_mask>("attention_mask_name"),
+    llm_option<&LlmNames::logits>("logits_name"),
 };
 
 // Reads "input_tensor_type.<tensor>" or "output_tensor_type.<tensor>"; false for any other key.

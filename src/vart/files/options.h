@@ -20,6 +20,15 @@ namespace millrace::vartml {
 
 using OptionMap = std::unordered_map<std::string, std::any>;
 
+// The tensors of a language model from which its sizes follow. For an LlmRunner only.
+struct LlmNames {
+  std::string input_ids = "input_ids";
+  std::string attention_mask = "attention_mask";
+  std::string logits = "logits";
+
+  bool operator==(const LlmNames&) const = default;
+};
+
 struct RunnerOptions {
   ::vart::TensorType input_type = ::vart::TensorType::HW;
   ::vart::TensorType output_type = ::vart::TensorType::HW;
@@ -42,6 +51,7 @@ struct RunnerOptions {
   std::string cache_path;     // path of a directory; empty: none
   std::string shape_profile;  // of an archive with open dimensions; empty: that of the environment
   std::string name = "VAIML-Runner";
+  LlmNames llm;
   // Log lines about options that were ignored: warnings for those in the map; DEBUG for those in a
   // file, since other keys there are options of the compiler.
   std::vector<std::pair<LogLevel, std::string>> remarks;

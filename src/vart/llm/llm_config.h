@@ -3,16 +3,10 @@
 
 #include <string>
 
+#include "vart/files/options.h"
 #include "vart/vart_llm_runner_factory.hpp"
 
 namespace millrace::vartml {
-
-// The names of the tensors from which sizes follow.
-struct LlmNames {
-  std::string input_ids = "input_ids";
-  std::string attention_mask = "attention_mask";
-  std::string logits = "logits";
-};
 
 // Returns the sizes of a model, whose tensors are those of the runner of its decode graph with
 // `prefix` before the names, and the tokens of generation_config.json beside the archive at

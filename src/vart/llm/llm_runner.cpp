@@ -4,11 +4,9 @@
 
 #include <new>
 #include <stdexcept>
-#include <string_view>
 #include <utility>
 
 #include "vart/llm/llm_config.h"
-#include "vart/tensors/payload.h"
 
 namespace millrace::vartml {
 
@@ -25,26 +23,27 @@ std::string prefix_of(size_t phase) {
   return std::string(kProfiles[phase]) + "_";
 }
 
-// Returns the option and removes it from the map, whose other options are those of a runner.
-std::string take_name(OptionMap& options, const char* key, std::string name) {
-  const auto found = options.find(key);
-  if (found == options.end()) return name;
-  std::optional<std::string> text = string_in(found->second);
-  if (!text)
-    throw std::runtime_error(
-        fmt::format("option \"{}\" takes a string, not {}", key, describe(found->second)));
-  options.erase(found);
-  return *std::move(text);
+// Reads the options. Both graphs have the profiles of their phases, so there is none to choose.
+RunnerOptions options_of_llm(const OptionMap& map) {
+  RunnerOptions options = read_options(map);
+  if (!options.shape_profile.empty())
+    throw std::invalid_argument(
+        fmt::format("option \"shape_profile\" is \"{}\", but an LlmRunner has the profiles "
+                    "\"prefill\" and \"decode\"",
+                    options.shape_profile));
+  return options;
 }
 
 // Returns the options of the runner of a phase. Those of single tensors name tensors of one phase.
-OptionMap options_of(const OptionMap& options, size_t phase) {
-  const std::string other = "_tensor_type." + prefix_of(1 - phase);
-  OptionMap result = options;
-  std::erase_if(result,
-                [&](const auto& entry) { return entry.first.find(other) != std::string::npos; });
-  result["shape_profile"] = std::string(kProfiles[phase]);
-  return result;
+// Remarks about options are the same for both phases, so only the first one logs them.
+RunnerOptions options_of(RunnerOptions options, size_t phase) {
+  const std::string other = prefix_of(1 - phase);
+  const auto is_of_other = [&](const auto& entry) { return entry.first.starts_with(other); };
+  std::erase_if(options.input_types, is_of_other);
+  std::erase_if(options.output_types, is_of_other);
+  options.shape_profile = kProfiles[phase];
+  if (phase != 0) options.remarks.clear();
+  return options;
 }
 
 constexpr ::vart::JobHandle numbered(::vart::JobHandle job, size_t phase) noexcept {
@@ -54,15 +53,12 @@ constexpr ::vart::JobHandle numbered(::vart::JobHandle job, size_t phase) noexce
 
 }  // namespace
 
-VaimlLlmRunner::VaimlLlmRunner(const std::string& model_path, OptionMap options)
-    : LlmRunner(model_path, options) {
-  LlmNames names;
-  names.input_ids = take_name(options, "input_ids_name", names.input_ids);
-  names.attention_mask = take_name(options, "attention_mask_name", names.attention_mask);
-  names.logits = take_name(options, "logits_name", names.logits);
+VaimlLlmRunner::VaimlLlmRunner(const std::string& model_path, const OptionMap& map)
+    : LlmRunner(model_path) {
+  const RunnerOptions options = options_of_llm(map);
   for (size_t phase = 0; phase < kPhases; ++phase)
-    runners_[phase] =
-        std::make_unique<VaimlRunner>(model_path, options_of(options, phase), prefix_of(phase));
+    runners_[phase] = std::make_unique<VaimlRunner>(model_path, options_of(options, phase),
+                                                    RunnerPart{.prefix = prefix_of(phase)});
   for (const TensorDirection direction : {TensorDirection::INPUT, TensorDirection::OUTPUT}) {
     for (const TensorType type : {TensorType::CPU, TensorType::HW}) {
       auto& all = infos_[direction == TensorDirection::OUTPUT][type == TensorType::HW];
@@ -73,7 +69,7 @@ VaimlLlmRunner::VaimlLlmRunner(const std::string& model_path, OptionMap options)
     }
   }
   constexpr auto kDecode = static_cast<size_t>(LlmPhase::DECODE);
-  config_ = llm_config(runner_of(kDecode), prefix_of(kDecode), names, model_path);
+  config_ = llm_config(runner_of(kDecode), prefix_of(kDecode), options.llm, model_path);
 }
 
 void VaimlLlmRunner::set_llm_phase(LlmPhase phase) {

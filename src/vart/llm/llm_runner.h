@@ -24,7 +24,7 @@ class VaimlLlmRunner final : public ::vart::LlmRunner {
   using TensorTable = std::vector<std::vector<NpuTensor>>;
 
   // Throws as LlmRunnerFactory::create_runner does.
-  VaimlLlmRunner(const std::string& model_path, OptionMap options);
+  VaimlLlmRunner(const std::string& model_path, const OptionMap& options);
 
   ::vart::LLMConfigInfo get_llm_config() const override { return config_; }
   void set_llm_phase(::vart::LlmPhase phase) override;
