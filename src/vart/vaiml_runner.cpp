@@ -38,7 +38,7 @@ runtime::LoadedProgram load(const std::string& model_path, const RunnerOptions& 
 }
 
 std::unique_ptr<runtime::Session> make_session(const runtime::LoadedProgram& loaded,
-                                               const RunnerOptions& options,
+                                               const RunnerOptions& options, const RunnerPart& part,
                                                std::shared_ptr<runtime::Profile> profile) {
   runtime::SessionOptions session;
   session.profile = std::move(profile);
@@ -49,8 +49,8 @@ std::unique_ptr<runtime::Session> make_session(const runtime::LoadedProgram& loa
   session.name = fmt::format("runner \"{}\"", options.name);
   session.max_lanes = options.async_threadpool_depth;
   session.mode = options.job_mode;
-  session.placement =
-      runtime::Placement{options.start_column, !options.aie_columns_sharing, loaded.columns};
+  session.placement = runtime::Placement{options.start_column, !options.aie_columns_sharing,
+                                         loaded.columns, part.column_owner};
   return value_or_runtime_error(runtime::Session::create(loaded.device, loaded.program, session));
 }
 
@@ -129,7 +129,7 @@ VaimlRunner::VaimlRunner(const std::string& model_path, RunnerOptions options,
   if (!options_.cache_path.empty()) extract(model_path);
   if (options_.ai_analyzer_profiling)
     profile_ = std::make_unique<ProfileFile>(loaded_, options_.cache_path);
-  session_ = make_session(loaded_, options_, profile_ ? profile_->profile() : nullptr);
+  session_ = make_session(loaded_, options_, part, profile_ ? profile_->profile() : nullptr);
   log_->write(LogLevel::kInfo, fmt::format("created from {}: {}", model_path, summary()));
 }
 

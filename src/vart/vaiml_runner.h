@@ -7,6 +7,7 @@
 // computation, or any plugin (see device/registry.h).
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -25,7 +26,8 @@ namespace millrace::vartml {
 
 // Settings of a runner that runs one of several graphs for another runner.
 struct RunnerPart {
-  std::string prefix = {};  // before the names of all tensors
+  std::string prefix = {};    // before the names of all tensors
+  uint64_t column_owner = 0;  // the same for all of them (runtime::Placement::owner)
 };
 
 class VaimlRunner final : public ::vart::Runner {

@@ -88,6 +88,30 @@ TEST_F(ColumnClaimTest, ExclusiveAndPlacedFreelyIsInTheFirstGroupWithoutAnybody)
       HasSubstr("no 4 adjacent columns of the 16 are free: A is on columns 0 to 3, shared"));
 }
 
+TEST_F(ColumnClaimTest, ThoseOfOneOwnerShareExclusiveColumns) {
+  const Placement placement{.start_column = 4, .exclusive = true, .owner = new_column_owner()};
+  const auto first = claim_columns(map_, placement, "A"),
+             second = claim_columns(map_, placement, "B");
+  EXPECT_TRUE(first.ok() && second.ok()) << second.status().to_string();
+  Placement other = placement;
+  other.owner = new_column_owner();
+  EXPECT_EQ(claim_columns(map_, other, "C").status().code(), StatusCode::kBusy);
+  Placement across = placement;
+  across.start_column = 6;
+  EXPECT_EQ(claim_columns(map_, across, "D").status().code(), StatusCode::kBusy);
+  for (const bool exclusive : {kShared, kExclusive})
+    EXPECT_EQ(claim(4, exclusive).status().code(), StatusCode::kBusy) << "without an owner";
+}
+
+TEST_F(ColumnClaimTest, ThoseOfOneOwnerShareWhereNoColumnsAreFree) {
+  const auto around = claim_many(12, 4);
+  const Placement placement{.exclusive = true, .owner = new_column_owner()};
+  const auto first = claim_columns(map_, placement, "A"),
+             second = claim_columns(map_, placement, "B");
+  ASSERT_TRUE(first.ok() && second.ok()) << second.status().to_string();
+  EXPECT_EQ((*second)->start_column, (*first)->start_column);
+}
+
 TEST_F(ColumnClaimTest, AModelNeedsItsColumns) {
   EXPECT_TRUE(claim(12, kShared).ok());
   const Status refused = claim(13, kShared).status();

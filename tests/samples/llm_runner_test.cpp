@@ -168,6 +168,14 @@ TEST_F(LlmRunnerTest, ItsOptionsMayStandInAFile) {
   EXPECT_EQ(log.count("is ignored"), 0U) << "each graph has one of the tensors";
 }
 
+TEST_F(LlmRunnerTest, BothGraphsShareItsExclusiveColumns) {
+  setenv("MILLRACE_COLUMN_TABLE", "off", 1);  // other tests may hold columns
+  const Options exclusive = options({{"start_column", 4U}, {"aie_columns_sharing", false}});
+  LlmSteps steps(LlmRunnerFactory::create_runner(RunnerType::VAIML, path_, exclusive));
+  EXPECT_EQ(generate(steps, kPrompt).size(), kCount);
+  EXPECT_THAT(refusal(path_, exclusive), HasSubstr("columns 4 to 7, exclusive"));
+}
+
 TEST_F(LlmRunnerTest, OtherProfilesAreRefused) {
   const auto* const reason = "option \"shape_profile\" is \"decode\"";
   EXPECT_THAT(refusal<std::invalid_argument>(path_, options({{"shape_profile", "decode"}})),

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -40,8 +41,14 @@ bool overlap(const ColumnUse& one, const ColumnUse& other) {
 }
 
 bool can_share(const ColumnUse& one, const ColumnUse& other) {
-  return !one.exclusive && !other.exclusive && one.start_column == other.start_column &&
-         one.columns == other.columns;
+  const bool is_same_owner = one.owner != 0 && one.owner == other.owner;
+  const bool is_allowed = is_same_owner || (!one.exclusive && !other.exclusive);
+  return is_allowed && one.start_column == other.start_column && one.columns == other.columns;
+}
+
+// Returns the use of a placement from a start column on, for comparisons.
+ColumnUse use_of(const Placement& placement, uint32_t start_column) {
+  return {start_column, placement.columns, placement.exclusive, {}, placement.owner};
 }
 
 // Returns "columns 4 to 7, shared".
@@ -70,7 +77,7 @@ Status in_the_way(const ColumnUse& holder, const ColumnUse& wanted) {
 }
 
 Status no_place(const ColumnMap& map, const ClaimList& all, const Placement& placement) {
-  const ColumnUse& first = *obstacle(all, {0, placement.columns, true, {}});
+  const ColumnUse& first = *obstacle(all, {0, placement.columns, true});
   return {StatusCode::kBusy,
           fmt::format("no {} adjacent columns of the {} are free{}: {} is on {}", placement.columns,
                       map.columns(), placement.exclusive ? "" : ", and none can be shared",
@@ -79,16 +86,19 @@ Status no_place(const ColumnMap& map, const ClaimList& all, const Placement& pla
 
 std::optional<uint32_t> first_free(const ColumnMap& map, const ClaimList& all, uint32_t columns) {
   for (uint32_t column = 0; column + columns <= map.columns(); column += kColumnsPerGroup)
-    if (obstacle(all, {column, columns, true, {}}) == nullptr) return column;
+    if (obstacle(all, {column, columns, true}) == nullptr) return column;
   return std::nullopt;
 }
 
-// Returns where the fewest claims share so many columns; the first place among equal ones.
-std::optional<uint32_t> least_shared(const ColumnMap& map, const ClaimList& all, uint32_t columns) {
+// Returns where the fewest claims are that the placement can share columns with; the first place
+// among equal ones.
+std::optional<uint32_t> least_shared(const ColumnMap& map, const ClaimList& all,
+                                     const Placement& placement) {
   std::map<uint32_t, size_t> claims_at;  // by start column
   for (const ColumnUse* claim : all)
     // Another process may have more columns.
-    if (!claim->exclusive && claim->columns == columns && end_of(*claim) <= map.columns())
+    if (can_share(*claim, use_of(placement, claim->start_column)) &&
+        end_of(*claim) <= map.columns())
       ++claims_at[claim->start_column];
   const auto found =
       std::ranges::min_element(claims_at, {}, &decltype(claims_at)::value_type::second);
@@ -110,12 +120,12 @@ Result<uint32_t> choose_columns(const ColumnMap& map, const Placement& placement
                                 const ClaimList& all) {
   MILLRACE_RETURN_IF_ERROR(check_room(map, placement));
   if (placement.start_column) {
-    const ColumnUse wanted{*placement.start_column, placement.columns, placement.exclusive, {}};
+    const ColumnUse wanted = use_of(placement, *placement.start_column);
     if (const ColumnUse* holder = obstacle(all, wanted)) return in_the_way(*holder, wanted);
     return *placement.start_column;
   }
   std::optional<uint32_t> place = first_free(map, all, placement.columns);
-  if (!place && !placement.exclusive) place = least_shared(map, all, placement.columns);
+  if (!place) place = least_shared(map, all, placement);
   if (!place) return no_place(map, all, placement);
   return *place;
 }
@@ -130,8 +140,8 @@ Result<ColumnClaimPtr> claim_in(ColumnTable::Turn& turn, const ColumnMap& map,
   for (const ColumnUse& use : foreign) all.push_back(&use);
   MILLRACE_ASSIGN_OR_RETURN(const uint32_t start_column, choose_columns(map, placement, all));
   own.reserve(own.size() + 1);  // so that push_back() below cannot fail after the record is made
-  auto claim = std::make_unique<ColumnClaim>(
-      ColumnClaim{{start_column, placement.columns, placement.exclusive, std::move(holder)}, {}});
+  auto claim = std::make_unique<ColumnClaim>(ColumnClaim{use_of(placement, start_column), {}});
+  claim->holder = std::move(holder);
   claim->record = turn.add(*claim);
   own.push_back(claim.get());
   return ColumnClaimPtr(claim.release());
@@ -144,6 +154,11 @@ bool is_new(const Status& failure) {
 }
 
 }  // namespace
+
+uint64_t new_column_owner() noexcept {
+  static std::atomic<uint64_t> last{0};
+  return ++last;
+}
 
 void ReleaseColumns::operator()(const ColumnClaim* claim) const noexcept {
   const CancellationOff whole;

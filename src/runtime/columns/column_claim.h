@@ -2,10 +2,10 @@
 // (column_table.h), and place models as the board's runtime does:
 //
 // - Models share columns, and take turns on them, only if they start at the same column and occupy
-//   as many, and neither is exclusive.
+//   as many, and neither is exclusive. Those of one owner also share exclusive columns.
 // - A model without a start column gets the first free columns, as many as it occupies, from a
-//   multiple of four on. If there are none and it is not exclusive, it shares the columns of models
-//   that occupy as many; of several such places, the one with the fewest models.
+//   multiple of four on. If there are none, it shares the columns of models that occupy as many, if
+//   it can; of several such places, the one with the fewest models.
 //
 // This is bookkeeping only: groups that stand for the same core still share its time.
 //
@@ -32,7 +32,13 @@ struct Placement {
   bool exclusive = false;
   // How many columns the model occupies: a multiple of four.
   uint32_t columns = kColumnsPerGroup;
+  // Sessions with the same owner share exclusive columns with each other. With 0 a session has no
+  // owner.
+  uint64_t owner = 0;
 };
+
+// Returns an owner that no placement of this process has had.
+uint64_t new_column_owner() noexcept;
 
 // The columns that a session holds. The claim ends when this object is destroyed.
 struct ColumnClaim : ColumnUse {

@@ -33,7 +33,8 @@ struct ColumnUse {
   uint32_t start_column;
   uint32_t columns;
   bool exclusive;
-  std::string holder;  // how messages name the session
+  std::string holder = {};  // how messages name the session
+  uint64_t owner = 0;       // Placement::owner; 0 for claims of other processes
 };
 
 class ColumnTable {

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "runtime/columns/column_claim.h"
 #include "vart/llm/llm_config.h"
 
 namespace millrace::vartml {
@@ -56,9 +57,11 @@ constexpr ::vart::JobHandle numbered(::vart::JobHandle job, size_t phase) noexce
 VaimlLlmRunner::VaimlLlmRunner(const std::string& model_path, const OptionMap& map)
     : LlmRunner(model_path) {
   const RunnerOptions options = options_of_llm(map);
+  const uint64_t owner = runtime::new_column_owner();
   for (size_t phase = 0; phase < kPhases; ++phase)
-    runners_[phase] = std::make_unique<VaimlRunner>(model_path, options_of(options, phase),
-                                                    RunnerPart{.prefix = prefix_of(phase)});
+    runners_[phase] = std::make_unique<VaimlRunner>(
+        model_path, options_of(options, phase),
+        RunnerPart{.prefix = prefix_of(phase), .column_owner = owner});
   for (const TensorDirection direction : {TensorDirection::INPUT, TensorDirection::OUTPUT}) {
     for (const TensorType type : {TensorType::CPU, TensorType::HW}) {
       auto& all = infos_[direction == TensorDirection::OUTPUT][type == TensorType::HW];
