@@ -64,7 +64,8 @@ class Session::Impl final : public JobTask::Listener {
       : columns_(std::move(columns)),
         executor_(std::move(executor)),
         acceptance_order_(executor_->device().acceptance_order(device::Work::kJob)),
-        sequencer_(options.callback_order, options.name) {}
+        sequencer_(options.callback_order, options.name),
+        jobs_(JobTable::kMaxUncollected, options.job_ids) {}
 
   // Units refer to the other members, so they are destroyed first.
   ~Impl() {

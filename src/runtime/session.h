@@ -35,6 +35,7 @@ struct SessionOptions {
   // caller does.
   bool sync_inputs = true, sync_outputs = true;
   std::string name = "a session";  // for messages and logs
+  JobIds job_ids = {};
   // The number of lanes that its jobs, also synchronous ones, may use at the same time; at least 1.
   uint32_t max_lanes = kMaxConcurrentRuns;
   // By default the environment decides (job_mode_in_force).

@@ -47,6 +47,7 @@ std::unique_ptr<runtime::Session> make_session(const runtime::LoadedProgram& loa
   session.sync_inputs = !options.skip_in_bo_sync;
   session.sync_outputs = !options.skip_out_bo_sync;
   session.name = fmt::format("runner \"{}\"", options.name);
+  session.job_ids = part.job_ids;
   session.max_lanes = options.async_threadpool_depth;
   session.mode = options.job_mode;
   session.placement = runtime::Placement{options.start_column, !options.aie_columns_sharing,

@@ -28,6 +28,7 @@ namespace millrace::vartml {
 struct RunnerPart {
   std::string prefix = {};    // before the names of all tensors
   uint64_t column_owner = 0;  // the same for all of them (runtime::Placement::owner)
+  runtime::JobIds job_ids = {};
 };
 
 class VaimlRunner final : public ::vart::Runner {

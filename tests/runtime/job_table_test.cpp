@@ -35,15 +35,31 @@ TEST(JobTable, IdsStartAtOneWithoutGaps) {
 }
 
 TEST(JobTable, IdsWrapWithoutZero) {
-  JobTable table(10, 0xffffffffu);
+  JobTable table(10, {.first = 0xffffffffu});
   EXPECT_EQ(issue(table)->id, 0xffffffffu);
   EXPECT_EQ(issue(table)->id, 1u);
 }
 
+TEST(JobTable, IdsOfTwoTablesAreNeverEqual) {
+  JobTable even(10, {.first = 0x7ffffffeu, .step = 2}), odd(10, {.first = 1, .step = 2});
+  EXPECT_EQ(issue(even)->id, 0x7ffffffeu);
+  EXPECT_EQ(issue(even)->id, 0x80000000u);
+  EXPECT_EQ(issue(odd)->id, 1u);
+  EXPECT_EQ(issue(odd)->id, 3u);
+}
+
+TEST(JobTable, OddAndEvenIdsWrapWithoutZero) {
+  JobTable even(10, {.first = 0xfffffffeu, .step = 2}), odd(10, {.first = 0xffffffffu, .step = 2});
+  EXPECT_EQ(issue(even)->id, 0xfffffffeu);
+  EXPECT_EQ(issue(even)->id, 2u);
+  EXPECT_EQ(issue(odd)->id, 0xffffffffu);
+  EXPECT_EQ(issue(odd)->id, 1u);
+}
+
 TEST(JobTable, AfterAWrapIdsStillInUseAreLeftOut) {
-  JobTable table(10, 1);
+  JobTable table(10);
   issue(table);
-  JobTable wrapped(10, 0xffffffffu);
+  JobTable wrapped(10, {.first = 0xffffffffu});
   Job* last = issue(wrapped);   // 0xffffffff
   Job* first = issue(wrapped);  // 1
   complete(wrapped, first, {});

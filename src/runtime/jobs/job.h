@@ -62,6 +62,14 @@ struct OpenTensors {
 // they are the sequence ids of units, which are unique in the process.
 using SessionJobId = uint32_t;
 
+// The ids that a session issues: `first`, and from there on every `step`-th one. They wrap around
+// to the smallest one above 0 that is congruent to `first`. Sessions whose ids must not be equal
+// have a step of 2, which divides the range, and an odd and an even first one.
+struct JobIds {
+  SessionJobId first = 1;
+  SessionJobId step = 1;  // 1 or 2
+};
+
 // Called once with the job's SessionJobId and its final status.
 using JobCallback = queue::Notice;
 

@@ -27,9 +27,10 @@ const Status& pending_job() {
 
 }  // namespace
 
-JobTable::JobTable(size_t max_uncollected, SessionJobId first_id)
+JobTable::JobTable(size_t max_uncollected, JobIds ids)
     : max_uncollected_(max_uncollected),
-      next_id_(first_id),
+      id_step_(ids.step),
+      next_id_(ids.first),
       buckets_(std::make_unique<ById::bucket_type[]>(bucket_count_)),
       by_id_(ById::bucket_traits(buckets_.get(), bucket_count_)) {}
 
@@ -49,8 +50,9 @@ void JobTable::release(Job* reserved) noexcept {
 
 void JobTable::issue(Job* reserved, CallbackSequencer::Ticket ticket) noexcept {
   const std::lock_guard lock(mutex_);
-  while (next_id_ == 0 || find(next_id_) != nullptr) ++next_id_;
-  reserved->id = next_id_++;
+  while (next_id_ == 0 || find(next_id_) != nullptr) next_id_ += id_step_;
+  reserved->id = next_id_;
+  next_id_ += id_step_;
   reserved->ticket = ticket;
   reserved->done.store(false, std::memory_order_relaxed);
   reserved->collected = false;

@@ -54,15 +54,15 @@ class JobTable {
  public:
   static constexpr size_t kMaxUncollected = 65'536;
 
-  explicit JobTable(size_t max_uncollected = kMaxUncollected, SessionJobId first_id = 1);
+  explicit JobTable(size_t max_uncollected = kMaxUncollected, JobIds ids = {});
 
   // Reserves an entry, so that issuing a job cannot fail. Throws std::bad_alloc; then nothing has
   // changed.
   Job* reserve();
   // Returns a reserved entry that is not needed.
   void release(Job* reserved) noexcept;
-  // Makes a pending job of a reserved entry, with the next id. Ids wrap around from the largest to
-  // 1; ids that are still in the table are skipped.
+  // Makes a pending job of a reserved entry, with the next id. Ids that are still in the table are
+  // skipped.
   void issue(Job* reserved,
              CallbackSequencer::Ticket ticket = CallbackSequencer::kNoTicket) noexcept;
 
@@ -84,13 +84,14 @@ class JobTable {
     using type = SessionJobId;
     type operator()(const Job& job) const noexcept { return job.id; }
   };
-  // Ids are issued in ascending order, so their low bits distribute them evenly.
-  struct IdentityHash {
-    size_t operator()(SessionJobId id) const noexcept { return id; }
+  // Ids are issued in ascending order, so the low bits of their Gray codes distribute them evenly,
+  // also if all are odd or all are even.
+  struct GrayCodeHash {
+    size_t operator()(SessionJobId id) const noexcept { return id ^ (id >> 1); }
   };
   using ById = boost::intrusive::unordered_set<
       Job, boost::intrusive::member_hook<Job, decltype(Job::by_id), &Job::by_id>,
-      boost::intrusive::key_of_value<IdOf>, boost::intrusive::hash<IdentityHash>,
+      boost::intrusive::key_of_value<IdOf>, boost::intrusive::hash<GrayCodeHash>,
       boost::intrusive::power_2_buckets<true>>;
   using ByAge = boost::intrusive::list<
       Job, boost::intrusive::member_hook<Job, decltype(Job::by_age), &Job::by_age>>;
@@ -111,6 +112,7 @@ class JobTable {
   // longer (tens of microseconds on virtual machines).
   queue::AdaptiveSpin spin_{std::chrono::microseconds(20)};
   std::mutex mutex_;
+  const SessionJobId id_step_;
   SessionJobId next_id_;
   std::deque<Job> storage_;  // stable addresses
   size_t bucket_count_ = kFirstBuckets;

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <new>
 #include <stdexcept>
 #include <utility>
 
@@ -47,9 +46,10 @@ RunnerOptions options_of(RunnerOptions options, size_t phase) {
   return options;
 }
 
-constexpr ::vart::JobHandle numbered(::vart::JobHandle job, size_t phase) noexcept {
-  if (job.job_id != 0) job.job_id = job.job_id * 2 + static_cast<uint32_t>(phase);
-  return job;
+// Returns the ids of a phase: even ones for the first, odd ones for the second.
+runtime::JobIds ids_of(size_t phase) {
+  return {.first = static_cast<uint32_t>(kProfiles.size() - phase),
+          .step = static_cast<uint32_t>(kProfiles.size())};
 }
 
 }  // namespace
@@ -61,7 +61,7 @@ VaimlLlmRunner::VaimlLlmRunner(const std::string& model_path, const OptionMap& m
   for (size_t phase = 0; phase < kPhases; ++phase)
     runners_[phase] = std::make_unique<VaimlRunner>(
         model_path, options_of(options, phase),
-        RunnerPart{.prefix = prefix_of(phase), .column_owner = owner});
+        RunnerPart{.prefix = prefix_of(phase), .column_owner = owner, .job_ids = ids_of(phase)});
   for (const TensorDirection direction : {TensorDirection::INPUT, TensorDirection::OUTPUT}) {
     for (const TensorType type : {TensorType::CPU, TensorType::HW}) {
       auto& all = infos_[direction == TensorDirection::OUTPUT][type == TensorType::HW];
@@ -128,30 +128,16 @@ ApiStatus VaimlLlmRunner::execute(const TensorTable& inputs, TensorTable& output
 
 ::vart::JobHandle VaimlLlmRunner::execute_async(const TensorTable& inputs,
                                                 TensorTable& outputs) noexcept {
-  const size_t phase = phase_;
-  return numbered(runner_of(phase).execute_async(inputs, outputs), phase);
+  return runner_of(phase_).execute_async(inputs, outputs);
 }
 
 ::vart::JobHandle VaimlLlmRunner::execute_async(const TensorTable& inputs, TensorTable& outputs,
                                                 ExecuteAsyncCallback callback) noexcept {
-  if (!callback) return execute_async(inputs, outputs);
-  const size_t phase = phase_;
-  try {
-    return numbered(runner_of(phase).execute_async(
-                        inputs, outputs,
-                        [callback = std::move(callback), phase](const JobHandle& job) {
-                          callback(numbered(job, phase));
-                        }),
-                    phase);
-  } catch (const std::bad_alloc&) {
-    return {ApiStatus::OUT_OF_MEMORY, 0};
-  } catch (...) {  // of a copy of the program's callback
-    return {ApiStatus::RUNTIME_ERROR, 0};
-  }
+  return runner_of(phase_).execute_async(inputs, outputs, std::move(callback));
 }
 
 ApiStatus VaimlLlmRunner::wait(const JobHandle& job, std::chrono::milliseconds timeout) noexcept {
-  return runner_of(job.job_id % 2).wait({job.status, job.job_id / 2}, timeout);
+  return runner_of(job.job_id % kPhases).wait(job, timeout);
 }
 
 ::vart::NpuTensor VaimlLlmRunner::allocate_npu_tensor(const NpuTensorInfo& info) const {

@@ -1,8 +1,8 @@
 // VaimlLlmRunner: the implementation of vart::LlmRunner, over one VaimlRunner for each graph.
 // Thread-safe.
 //
-// Both runners number their jobs from 1. The ids of this runner are twice theirs, plus the phase,
-// so that one id names one job of either.
+// The ids of the prefill runner's jobs are even and those of the decode runner's odd, so that one
+// id names one job of either.
 #pragma once
 
 #include <array>
