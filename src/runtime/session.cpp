@@ -73,6 +73,7 @@ class Session::Impl final : public JobTask::Listener {
     units_.clear();
   }
 
+  void begin_close();
   // Returns false if it was called before; then it has done nothing.
   bool close();
   Status make_units(const SessionOptions& options);
@@ -133,17 +134,23 @@ class Session::Impl final : public JobTask::Listener {
   JobTable jobs_;
   queue::Room room_;  // execute() waits here for a place
   std::atomic<uint64_t> converted_tensors_{0}, converted_bytes_{0};
-  std::atomic<bool> closed_{false};  // close has begun
-  std::atomic<bool> ended_{false};   // close has returned
+  std::atomic<bool> closed_{false};   // begin_close was called
+  std::atomic<bool> closing_{false};  // close was called
+  std::atomic<bool> ended_{false};    // close has returned
   // Together they have max_concurrent_runs places. Only they count the jobs in flight.
   std::vector<std::unique_ptr<queue::Unit>> units_;
 };
 
-// While the callbacks are drained, all members still exist for callbacks that use the session.
-bool Session::Impl::close() {
-  if (closed_.exchange(true)) return false;
+void Session::Impl::begin_close() {
+  closed_.store(true);
   for (const std::unique_ptr<queue::Unit>& unit : units_) unit->begin_close();
   room_.changed();
+}
+
+// While the callbacks are drained, all members still exist for callbacks that use the session.
+bool Session::Impl::close() {
+  if (closing_.exchange(true)) return false;
+  begin_close();
   for (const std::unique_ptr<queue::Unit>& unit : units_) unit->close();
   sequencer_.drain();
   ended_.store(true);
@@ -390,6 +397,10 @@ Session::~Session() {
 
 void Session::close() {
   if (!is_forked_child()) impl_->close();
+}
+
+void Session::begin_close() {
+  if (!is_forked_child()) impl_->begin_close();
 }
 
 const graph::CompiledModel& Session::model() const noexcept {

@@ -72,6 +72,9 @@ class Session {
   // wait() or execute() return soon. A second call returns at once; the destructor waits for the
   // first.
   void close();
+  // Begins what close() does, without waiting: no further job starts, and submit() and execute()
+  // return kClosed from here on. For several sessions that are to be closed together.
+  void begin_close();
 
   const graph::CompiledModel& model() const noexcept;
   // Returns the number of lanes on which its jobs may run: those of the device, or the one that is

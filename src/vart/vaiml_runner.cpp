@@ -134,6 +134,18 @@ VaimlRunner::VaimlRunner(const std::string& model_path, RunnerOptions options,
   log_->write(LogLevel::kInfo, fmt::format("created from {}: {}", model_path, summary()));
 }
 
+void VaimlRunner::begin_close() {
+  if (is_forked_child()) return;
+  const CancellationOff whole;
+  session_->begin_close();
+}
+
+void VaimlRunner::close() {
+  if (is_forked_child()) return;
+  const CancellationOff whole;
+  session_->close();
+}
+
 // Closes the session first: that waits for the remaining callbacks, which may call the runner.
 VaimlRunner::~VaimlRunner() {
   if (is_forked_child()) return;

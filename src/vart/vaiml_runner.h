@@ -42,6 +42,12 @@ class VaimlRunner final : public ::vart::Runner {
   VaimlRunner(const std::string& model_path, RunnerOptions options, const RunnerPart& part);
   ~VaimlRunner() override;
 
+  // Starts no further job and takes none. Does not wait.
+  void begin_close();
+  // Cancels the jobs that have not started, and waits for the running ones and for all callbacks,
+  // which may call the runner. The destructor does the same, also after this.
+  void close();
+
   const std::vector<NpuTensorInfo>& get_tensors_info(::vart::TensorDirection direction,
                                                      ::vart::TensorType type) const override;
   const NpuTensorInfo& get_tensor_info_by_name(const std::string& name,

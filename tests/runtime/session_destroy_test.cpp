@@ -49,6 +49,24 @@ TEST_F(SessionDestroy, NoJobStartsWhileTheCloseWaitsForAnother) {
   closer.join();
 }
 
+TEST_F(SessionDestroy, AfterBeginCloseNoJobStarts) {
+  const std::unique_ptr<Session> session = make_session({.max_concurrent_runs = 3});
+  JobMemory memory(session->model());
+  std::vector<SessionJobId> jobs;
+  for (int i = 0; i < 3; ++i) jobs.push_back(session->submit(memory.bindings()).value());
+  faults().await_holds(2);
+  session->begin_close();
+  EXPECT_EQ(session->submit(memory.bindings()).status().code(), StatusCode::kClosed);
+  EXPECT_EQ(session->execute(memory.bindings()).code(), StatusCode::kClosed);
+  EXPECT_EQ(session->wait(jobs[0], kPoll).code(), StatusCode::kPending) << "it goes on";
+  faults().release();
+  session->close();
+  std::vector<StatusCode> codes;
+  for (const SessionJobId job : jobs) codes.push_back(session->wait(job, kForever).code());
+  EXPECT_THAT(codes,
+              ::testing::ElementsAre(StatusCode::kOk, StatusCode::kOk, StatusCode::kCancelled));
+}
+
 TEST_F(SessionDestroy, AClosedSessionTakesNoJobsAndKeepsItsResults) {
   const std::unique_ptr<Session> session = make_session({.max_concurrent_runs = 1});
   JobMemory memory(session->model());

@@ -87,6 +87,26 @@ class LlmSteps : public Steps {
   std::vector<NpuTensor> scalars_;
 };
 
+// Tensors for a job of a graph.
+struct GraphTensors {
+  GraphTensors(const LlmRunner& runner, LlmPhase phase)
+      : inputs(of(runner, TensorDirection::INPUT, phase)),
+        outputs(of(runner, TensorDirection::OUTPUT, phase)) {}
+
+  // The first half of a list is of the prefill graph.
+  static std::vector<std::vector<NpuTensor>> of(const LlmRunner& runner, TensorDirection direction,
+                                                LlmPhase phase) {
+    const auto& infos = runner.get_tensors_info(direction, TensorType::CPU);
+    const size_t count = infos.size() / 2, first = phase == LlmPhase::PREFILL ? 0 : count;
+    std::vector<std::vector<NpuTensor>> tensors(1);
+    for (size_t i = first; i < first + count; ++i)
+      tensors[0].push_back(runner.allocate_npu_tensor(infos[i]));
+    return tensors;
+  }
+
+  std::vector<std::vector<NpuTensor>> inputs, outputs;
+};
+
 TEST_F(LlmRunnerTest, GeneratesTheTokensOfTheSample) {
   LlmSteps steps(LlmRunnerFactory::create_runner(RunnerType::VAIML, path_, options()));
   EXPECT_EQ(generate(steps, kPrompt), decode_by_sample(path_));
@@ -135,20 +155,13 @@ TEST_F(LlmRunnerTest, ReadsTheTokensOfTheEndBesideTheArchive) {
 // The jobs of both graphs may be in flight together, and each is known by its own id.
 TEST_F(LlmRunnerTest, CallbacksGetTheIdsOfTheirJobs) {
   const auto runner = LlmRunnerFactory::create_runner(RunnerType::VAIML, path_, options());
-  const auto& inputs = runner->get_tensors_info(TensorDirection::INPUT, TensorType::CPU);
-  const auto& outputs = runner->get_tensors_info(TensorDirection::OUTPUT, TensorType::CPU);
   std::vector<uint32_t> ids, told;
   for (const LlmPhase phase : {LlmPhase::PREFILL, LlmPhase::DECODE}) {
     runner->set_llm_phase(phase);
-    const size_t graph = static_cast<size_t>(phase);
-    std::vector<std::vector<NpuTensor>> in(1), out(1);
-    for (size_t i = 0; i < kCaches + 3; ++i)
-      in[0].push_back(runner->allocate_npu_tensor(inputs[graph * (kCaches + 3) + i]));
-    for (size_t i = 0; i < kCaches + 1; ++i)
-      out[0].push_back(runner->allocate_npu_tensor(outputs[graph * (kCaches + 1) + i]));
+    GraphTensors tensors(*runner, phase);
     std::atomic<uint32_t> id = 0;
-    const vart::JobHandle job =
-        runner->execute_async(in, out, [&](const vart::JobHandle& done) { id = done.job_id; });
+    const vart::JobHandle job = runner->execute_async(
+        tensors.inputs, tensors.outputs, [&](const vart::JobHandle& done) { id = done.job_id; });
     EXPECT_EQ(runner->wait(job, std::chrono::seconds(60)), StatusCode::SUCCESS);
     while (id == 0) std::this_thread::yield();
     ids.push_back(job.job_id);
@@ -156,6 +169,25 @@ TEST_F(LlmRunnerTest, CallbacksGetTheIdsOfTheirJobs) {
   }
   EXPECT_EQ(told, ids);
   EXPECT_THAT(ids, ElementsAre(2U, 1U)) << "even ones for a prefill, odd ones for a decode";
+}
+
+// Both graphs exist until the last callback has returned, and neither takes jobs any more.
+TEST_F(LlmRunnerTest, CallbacksMayCallItWhileItIsDestroyed) {
+  auto runner = LlmRunnerFactory::create_runner(RunnerType::VAIML, path_,
+                                                options({{"max_concurrent_runs", 1U}}));
+  GraphTensors prefill(*runner, LlmPhase::PREFILL), decode(*runner, LlmPhase::DECODE);
+  StatusCode at_the_end = StatusCode::SUCCESS;
+  const auto call = [&, called = runner.get()](const vart::JobHandle&) {
+    while (called->execute_async(prefill.inputs, prefill.outputs).status != StatusCode::FAILURE)
+      std::this_thread::yield();
+    called->set_llm_phase(LlmPhase::DECODE);
+    EXPECT_EQ(called->get_llm_config().vocab_size, kOptions.vocabulary);
+    at_the_end = called->execute_async(decode.inputs, decode.outputs).status;
+  };
+  EXPECT_EQ(runner->execute_async(prefill.inputs, prefill.outputs, call).status,
+            StatusCode::SUCCESS);
+  runner.reset();
+  EXPECT_EQ(at_the_end, StatusCode::FAILURE);
 }
 
 TEST_F(LlmRunnerTest, ItsOptionsMayStandInAFile) {

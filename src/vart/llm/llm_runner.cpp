@@ -75,6 +75,12 @@ VaimlLlmRunner::VaimlLlmRunner(const std::string& model_path, const OptionMap& m
   config_ = llm_config(runner_of(kDecode), prefix_of(kDecode), options.llm, model_path);
 }
 
+// Closes the runners first: that waits for the remaining callbacks of both, which may call either.
+VaimlLlmRunner::~VaimlLlmRunner() {
+  for (const auto& runner : runners_) runner->begin_close();
+  for (const auto& runner : runners_) runner->close();
+}
+
 void VaimlLlmRunner::set_llm_phase(LlmPhase phase) {
   if (phase != LlmPhase::PREFILL && phase != LlmPhase::DECODE)
     throw std::invalid_argument(

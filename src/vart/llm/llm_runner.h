@@ -25,6 +25,7 @@ class VaimlLlmRunner final : public ::vart::LlmRunner {
 
   // Throws as LlmRunnerFactory::create_runner does.
   VaimlLlmRunner(const std::string& model_path, const OptionMap& options);
+  ~VaimlLlmRunner() override;
 
   ::vart::LLMConfigInfo get_llm_config() const override { return config_; }
   void set_llm_phase(::vart::LlmPhase phase) override;
