@@ -61,7 +61,12 @@ class Decode : public SampleTest {
   std::string archive(decoder::Weights weights, const std::string& precision = "fp32") const {
     decoder::DecoderOptions options = kOptions;
     options.weights = weights;
-    const std::string onnx = write("decoder.onnx", decoder::decoder_network(options));
+    return compiled(decoder::decoder_network(options), precision);
+  }
+
+  // The archive of a decoder, given as the bytes of an ONNX file.
+  std::string compiled(const std::string& network, const std::string& precision = "fp32") const {
+    const std::string onnx = write("decoder.onnx", network);
     const std::string path = directory_.file("decoder.rai");
     const ProgramResult result =
         run(MILLRACE_PROGRAM,

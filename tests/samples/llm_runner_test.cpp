@@ -5,6 +5,7 @@
 #include <cstring>
 #include <thread>
 
+#include "tests/compiler/onnx_builder.h"
 #include "tests/samples/decode_fixture.h"
 #include "tests/support/log_capture.h"
 
@@ -134,6 +135,21 @@ TEST_F(LlmRunnerTest, TellsTheSizesOfTheModel) {
   EXPECT_EQ(config.compiled_past_seq_len, kOptions.context);
   EXPECT_THAT(config.eos_token_ids, IsEmpty());
   EXPECT_EQ(config.pad_token_id, 0);
+}
+
+// The number of past positions may be an input, too, before the past keys.
+TEST_F(LlmRunnerTest, ALengthIsNoPastKey) {
+  compiler::test::Model model;
+  ASSERT_TRUE(model.proto.ParseFromString(decoder::decoder_network(kOptions)));
+  model.input("past_seq_len", {1, 1}, onnx::TensorProto::INT64);
+  model.node("Identity", {"past_seq_len"}, {"seen"}).output("seen", onnx::TensorProto::INT64);
+  auto& inputs = *model.proto.mutable_graph()->mutable_input();
+  for (int i = inputs.size() - 1; i > 0; --i) inputs.SwapElements(i, i - 1);
+  const auto runner =
+      LlmRunnerFactory::create_runner(RunnerType::VAIML, compiled(model.bytes()), options());
+  EXPECT_EQ(runner->get_tensors_info(TensorDirection::INPUT, TensorType::CPU)[0].name,
+            "prefill_past_seq_len");
+  EXPECT_EQ(runner->get_llm_config().compiled_past_seq_len, kOptions.context);
 }
 
 TEST_F(LlmRunnerTest, ReadsTheTokensOfTheEndBesideTheArchive) {

@@ -19,11 +19,11 @@ using ::vart::TensorDirection;
 using ::vart::TensorType;
 
 // Returns the input of past keys or values, whose last dimension but one is the positions; null if
-// there is none.
+// there is none. Such an input has a dimension for the batch; one of fewer dimensions is a length.
 const NpuTensorInfo* past_of(const ::vart::Runner& decode) {
   const auto& inputs = decode.get_tensors_info(TensorDirection::INPUT, TensorType::CPU);
   const auto found = std::ranges::find_if(inputs, [](const NpuTensorInfo& input) {
-    return input.name.find("past") != std::string::npos && input.shape.size() >= 2;
+    return input.name.find("past") != std::string::npos && input.shape.size() >= 3;
   });
   return found == inputs.end() ? nullptr : &*found;
 }
