@@ -46,7 +46,7 @@ class PLKernel {
   // Memory::get_physical_addr(), scalars by value. A run that has not ended is waited for first.
   // The memory must not be used by others before the run has ended; it is kept alive until then.
   // std::invalid_argument, and nothing was started, for a wrong number of arguments, and for an
-  // address in no live memory; std::runtime_error where no thread can be had.
+  // address in no live memory; std::runtime_error when no thread can be started.
   template <class... Args>
   void process(Args&&... args) {
     start({bits_of(args)...});

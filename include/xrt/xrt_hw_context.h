@@ -18,13 +18,13 @@ namespace xrt {
 class hw_context {
  public:
   enum class access_mode : uint8_t { exclusive = 0, shared = 1 };
-  // Wishes, such as "fps", by their names.
+  // Quality-of-service settings (QoS), such as "fps", by their names.
   using cfg_param_type = std::map<std::string, uint32_t>;
   using qos_type = cfg_param_type;
 
   hw_context() = default;
   // std::invalid_argument when the device does not know a program of that identifier. Both modes
-  // are the same here, and wishes have no effect.
+  // are the same here, and quality-of-service settings have no effect.
   hw_context(const device& device, const uuid& xclbin_id, access_mode mode = access_mode::shared);
   hw_context(const device& device, const uuid& xclbin_id, const cfg_param_type&)
       : hw_context(device, xclbin_id) {}

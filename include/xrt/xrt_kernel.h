@@ -121,7 +121,7 @@ class run {
 
   // Starts the kernel on a thread of the library and returns. std::invalid_argument for an argument
   // that is not set, an address in no live memory, and a run that has not ended; std::runtime_error
-  // where no thread can be had.
+  // when no thread can be started.
   void start();
   template <class... Args>
   void operator()(Args&&... args) {

@@ -58,7 +58,7 @@ Sequence::Sequence(const Decoder& decoder, std::span<const int64_t> prompt)
 }
 
 void Sequence::submit(Unit& unit) {
-  // A prefill writes keys and values for all its positions. Those behind the tokens are hidden
+  // A prefill writes keys and values for all its positions. Those after the last token are hidden
   // until later jobs overwrite them, but they need room, too.
   const size_t left = tokens_.size() - read_;
   const bool is_prefill = left > 1 && read_ + decoder_.prefill_length() <= decoder_.context();

@@ -38,7 +38,8 @@ JobHandle Runner::execute_async(const std::vector<std::vector<NpuTensor>>& input
                          });
   } catch (const std::bad_alloc&) {
     return {StatusCode::OUT_OF_MEMORY, 0};
-  } catch (...) {  // of a copy of the program's callback
+  } catch (...) {
+    // The copy of the program's callback threw.
     return {StatusCode::RUNTIME_ERROR, 0};
   }
 }

@@ -17,7 +17,7 @@ namespace millrace::nrt {
 namespace {
 
 // Variables that are read, or whose request is always fulfilled.
-constexpr std::string_view kHeeded[] = {
+constexpr std::string_view kSupported[] = {
     "NEURON_FAIL_ON_NAN",
     "NEURON_RT_DBG_DUMP_INPUTS_ON_ERR",
     "NEURON_RT_EXEC_TIMEOUT",
@@ -89,7 +89,7 @@ bool asks_for_something(const char* name) {
 }
 
 bool is_published(std::string_view name) {
-  return std::ranges::find(kHeeded, name) != std::end(kHeeded) ||
+  return std::ranges::find(kSupported, name) != std::end(kSupported) ||
          std::ranges::find(kMeaningless, name) != std::end(kMeaningless) ||
          std::ranges::find(kRefused, name, &Refused::name) != std::end(kRefused);
 }

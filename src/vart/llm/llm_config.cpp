@@ -55,7 +55,7 @@ void read_tokens(const std::string& path, ::vart::LLMConfigInfo* config) {
     return tokens;
   };
   config->eos_token_ids = tokens_of("eos_token_id");
-  // Models without a token for the padding use that of the end, by convention of their libraries.
+  // Without a padding token, the end token pads, as in Hugging Face Transformers.
   std::vector<int64_t> padding = tokens_of("pad_token_id");
   if (padding.empty()) padding = config->eos_token_ids;
   if (!padding.empty()) config->pad_token_id = padding.front();
