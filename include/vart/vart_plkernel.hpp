@@ -1,7 +1,8 @@
 // VART-X kernels: functions in programmable logic; here, functions in software of the same name.
 //
-// One kernel is built in: pass_through(in_r, out_r, size) copies `size` beats of 64 bytes. Others,
-// or one that replaces it, come from a shared library in the form of millrace/pl_kernel.h.
+// One kernel is built in: pass_through(in_r, out_r, size) copies `size` beats of 64 bytes (or of
+// MILLRACE_PL_BEAT_BYTES; 32-bit words, with a warning, where only those fit). Others, or one that
+// replaces it, come from a shared library in the form of millrace/pl_kernel.h.
 //
 // Sources: the published VART-X documentation and sample programs of the release after 6.2. Defines
 // no macro and no name outside namespace vart. C++17 and later.

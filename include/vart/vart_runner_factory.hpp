@@ -85,9 +85,9 @@ struct JobHandle {
 //   async_threadpool_depth 10    jobs that run at the same time, at most
 //   callback_order "submission"  of callbacks; or "completion"
 //   start_column none            binds the jobs to the processor core that this column stands for
-//   aie_columns_sharing true     false: no other runner of the user on the same columns; a runner
-//                                that shares and has no start_column is on the last group of
-//                                columns without such a runner
+//   aie_columns_sharing true     false: no other runner of the user on the same columns. Without
+//                                start_column a runner gets the first free columns, or else shares
+//                                those of a runner that occupies as many
 //   name "VAIML-Runner"          begins this runner's lines in the log
 //   strict_zero_copy false       true: tensors that would be converted are refused
 //   log_level "INFO"             "ERROR", "WARNING", "INFO" or "DEBUG": lines to standard error
@@ -148,13 +148,13 @@ class Runner {
   virtual size_t get_batch_size() const = 0;
   virtual size_t get_batch_size(TensorDirection direction) const;
 
-  // std::string: model_name; name (the option); device ("cpu"); precision ("fp32" or "bf16", what
-  // is computed in). size_t: nb_systems; nb_cores_per_system; batch_size_per_core;
-  // onnx_scratch_bytes (scratch memory of one running job). uint8_t: nb_ddrs, the memory banks.
-  // size_t, of the jobs completed so far: converted_tensors and converted_bytes, the tensors that
-  // were not used in place but converted, and their bytes in the view in which they were passed.
-  // std::vector<size_t>: ddr_free_bytes, what this process may still allocate in each bank. Throws
-  // std::invalid_argument for any other key.
+  // std::string: model_name; name (the option); device ("cpu"); precision ("int8", "fp32" or
+  // "bf16", what is computed in). size_t: nb_systems; nb_cores_per_system; batch_size_per_core;
+  // columns (that the model occupies); onnx_scratch_bytes (scratch memory of one running job).
+  // uint8_t: nb_ddrs, the memory banks. size_t, of the jobs completed so far: converted_tensors and
+  // converted_bytes, the tensors that were not used in place but converted, and their bytes in the
+  // view in which they were passed. std::vector<size_t>: ddr_free_bytes, what this process may
+  // still allocate in each bank. Throws std::invalid_argument for any other key.
   virtual std::any get_property(const std::string& key) const;
 
   // Runs one batch to its end. `inputs` and `outputs` hold one vector per frame, of one tensor per
