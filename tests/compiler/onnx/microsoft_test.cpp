@@ -504,6 +504,75 @@ TEST(MicrosoftImport, GroupQueryAttentionRefusesWhatDoesNotFit) {
               HasSubstr("cosines"));
 }
 
+// One head of size 1, whose query and keys are 0, so that the result is the mean of the values that
+// a query sees. `values` are those of the new tokens and `past` those of a buffer, of each
+// sequence.
+struct MeanOfValues {
+  std::vector<Floats> values = {}, past = {};
+  Dims lasts = {};
+  int64_t total = 0;
+  TensorProto bias = {};
+  Attributes attributes = {};
+
+  static TensorProto rows(const Dims& dims, const std::vector<Floats>& rows) {
+    Floats elements;
+    for (const Floats& row : rows) elements.insert(elements.end(), row.begin(), row.end());
+    return floats(dims, elements);
+  }
+  std::vector<TensorProto> operands() const {
+    const auto batch = static_cast<int64_t>(values.size());
+    const auto length = static_cast<int64_t>(values[0].size());
+    const auto zeros = floats({batch, length, 1}, Floats(static_cast<size_t>(batch * length)));
+    std::vector<TensorProto> all = {zeros, zeros, rows({batch, length, 1}, values), kNone, kNone};
+    if (!past.empty()) {
+      const auto room = static_cast<int64_t>(past[0].size());
+      const Dims dims = {batch, 1, room, 1};
+      all[3] = floats(dims, Floats(static_cast<size_t>(batch * room)));
+      all[4] = rows(dims, past);
+    }
+    all.push_back(integers({batch}, lasts));
+    all.push_back(integers({1}, {total}));
+    if (bias.has_data_type()) all.insert(all.end(), {kNone, kNone, kNone, bias});
+    return all;
+  }
+  Attributes all_attributes() const {
+    Attributes all = {{"num_heads", 1}, {"kv_num_heads", 1}};
+    all.insert(all.end(), attributes.begin(), attributes.end());
+    return all;
+  }
+  Floats output(size_t index) const {
+    return compute("GroupQueryAttention", operands(), all_attributes(), index);
+  }
+  std::string reason() const {
+    return refusal("GroupQueryAttention", operands(), all_attributes());
+  }
+};
+
+TEST(MicrosoftImport, GroupQueryAttentionGoesOnFromPastsOfDifferentLengths) {
+  const MeanOfValues ragged = {.values = {{5, 15}, {30, 50}},
+                               .past = {{1, 99, 99}, {1, 3, 99}},
+                               .lasts = {2, 3},
+                               .total = 4};
+  EXPECT_THAT(ragged.output(0), near({3, 7, 11.3333f, 21}));
+  EXPECT_THAT(ragged.output(2), ElementsAre(1, 5, 15, 0, 1, 3, 30, 50));
+  const MeanOfValues buffers = {
+      .values = {{5}, {30}}, .past = {{1, 7, 8, 9}, {1, 2, 8, 9}}, .lasts = {1, 2}, .total = 3};
+  EXPECT_THAT(buffers.output(0), near({3, 11}));
+  EXPECT_THAT(buffers.output(2), ElementsAre(1, 5, 8, 9, 1, 2, 30, 9));
+}
+
+// Tokens beside the cache would be dropped, and those after the total length not be seen.
+TEST(MicrosoftImport, GroupQueryAttentionRefusesTokensOutsideTheCache) {
+  const auto reason = [](const Dims& lasts) {
+    return MeanOfValues{
+        .values = {{5}, {30}}, .past = {{1, 2, 3, 4}, {1, 2, 3, 4}}, .lasts = lasts, .total = 3}
+        .reason();
+  };
+  EXPECT_THAT(reason({20, 2}), HasSubstr("of batch entry 0 is outside a cache of length 4"));
+  EXPECT_THAT(reason({2, 3}), HasSubstr("of batch entry 1 is outside a cache of length 4"));
+  EXPECT_THAT(reason({2, -1}), HasSubstr("of batch entry 1 is outside a cache of length 4"));
+}
+
 // Computed by hand: means 1 and 3 of two groups of one channel, and deviations of 1.
 TEST(MicrosoftImport, GroupNormHasItsChannelsLast) {
   const auto x = floats({1, 1, 2, 2}, {0, 2, 2, 4}), scale = floats({2}, {1, 10}),

@@ -67,7 +67,7 @@ Result<ValueId> starts_of(NodeImport& node, const Sizes& sizes) {
     if (std::ranges::all_of(lasts, [&](int64_t last) { return last == sizes.total - 1; }))
       return kNoValue;
   }
-  return starts_before_tokens(node, node.operand(kLengths), sizes.batch, sizes.length);
+  return starts_before_tokens(node, node.operand(kLengths), sizes.batch, sizes.length, sizes.total);
 }
 
 // Returns the number of positions of the past keys and values.

@@ -8,16 +8,18 @@
 namespace millrace::lowering {
 
 // Returns the starts for the indices of the last tokens, `batch` elements of INT32, when each
-// sequence has `length` new tokens.
-Result<ValueId> starts_before_tokens(NodeImport& node, ValueId lasts, int64_t batch,
-                                     int64_t length);
+// sequence has `length` new tokens and ends before position `total`. A start that the program finds
+// to be beyond that becomes -1, which inserted() refuses like any other that is out of range.
+Result<ValueId> starts_before_tokens(NodeImport& node, ValueId lasts, int64_t batch, int64_t length,
+                                     int64_t total);
 
 // Returns the positions of the new tokens, [batch, length].
 Result<ValueId> positions_from(NodeImport& node, ValueId starts, int64_t length);
 
 // Returns [batch, heads, positions, size]: `x`, [batch, heads, length, size], from the start of
 // each sequence on, and the elements of `past`, [batch, heads, capacity, size], elsewhere.
-// Positions that neither has hold any numbers of `past`. Requirement: `capacity` is positive.
+// Positions beyond both are 0. The program fails with kInvalidArgument if the new tokens of a
+// sequence do not lie within the positions. Requirement: `capacity` <= `positions`.
 Result<ValueId> inserted(NodeImport& node, ValueId past, ValueId x, ValueId starts,
                          int64_t positions);
 
