@@ -561,6 +561,13 @@ TEST(MicrosoftImport, GroupQueryAttentionGoesOnFromPastsOfDifferentLengths) {
   EXPECT_THAT(buffers.output(2), ElementsAre(1, 5, 8, 9, 1, 2, 30, 9));
 }
 
+TEST(MicrosoftImport, GroupQueryAttentionTakesTheLengthOfASingleSequence) {
+  const MeanOfValues single = {
+      .values = {{10}}, .past = {{1, 2, 3, 4, 99, 99, 99, 99, 99}}, .lasts = {4}, .total = 9};
+  EXPECT_THAT(single.output(0), near({4}));
+  EXPECT_THAT(single.output(2), ElementsAre(1, 2, 3, 4, 10, 99, 99, 99, 99));
+}
+
 // Tokens beside the cache would be dropped, and those after the total length not be seen.
 TEST(MicrosoftImport, GroupQueryAttentionRefusesTokensOutsideTheCache) {
   const auto reason = [](const Dims& lasts) {

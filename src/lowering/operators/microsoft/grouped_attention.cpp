@@ -33,12 +33,13 @@ constexpr size_t kQuery = 0, kKey = 1, kValue = 2, kPastKey = 3, kPastValue = 4,
 // with them, `capacity` the number of positions of the past keys, and `size` that of a head.
 struct Sizes {
   int64_t batch = 0, length = 0, total = 0, capacity = 0, heads = 0, kv_heads = 0, size = 0;
-  // The length of each sequence before the new tokens, [batch] of INT64; kNoValue if all are equal.
+  // The length of each sequence before the new tokens, [batch] of INT64; kNoValue if all are
+  // past().
   ValueId starts = kNoValue;
 
   // The length of the longest sequence before the new tokens.
   int64_t past() const { return total - length; }
-  bool are_ragged() const { return starts != kNoValue; }
+  bool have_own_starts() const { return starts != kNoValue; }
 };
 
 Status check_variant(NodeImport& node) {
@@ -56,12 +57,12 @@ Status check_variant(NodeImport& node) {
   return {};
 }
 
-// Returns the starts of the sequences, if they may differ: those of a batch that goes on from a
-// past. The operand has the index of the last token of each sequence.
+// Returns the starts of the sequences, if they may differ from past(): those of sequences that go
+// on from a past. The operand has the index of the last token of each sequence.
 Result<ValueId> starts_of(NodeImport& node, const Sizes& sizes) {
   if (node.shape(kLengths) != Dims{sizes.batch} && node.shape(kLengths) != Dims{sizes.batch, 1})
     return invalid_argument("seqlens_k must have one element for each sequence");
-  if (sizes.batch == 1 || sizes.past() == 0) return kNoValue;
+  if (sizes.past() == 0) return kNoValue;
   if (node.is_constant(kLengths)) {
     MILLRACE_ASSIGN_OR_RETURN(const Dims lasts, node.constant_ints(kLengths));
     if (std::ranges::all_of(lasts, [&](int64_t last) { return last == sizes.total - 1; }))
@@ -172,7 +173,7 @@ Result<ValueId> rows_of(NodeImport& node, size_t table, const Sizes& sizes) {
     return invalid_argument("its cosines and sines must have a row for each position");
   const int64_t width = node.shape(table)[1];
   ValueId positions = node.operand(kPositions);
-  if (!node.has(kPositions) && sizes.are_ragged()) {
+  if (!node.has(kPositions) && sizes.have_own_starts()) {
     MILLRACE_ASSIGN_OR_RETURN(positions, positions_from(node, sizes.starts, sizes.length));
   }
   if (positions == kNoValue) {
@@ -198,7 +199,7 @@ Status rotate(NodeImport& node, const Sizes& sizes, Heads* heads) {
 
 // Appends new keys or values to the past ones, operand `past`.
 Result<Cache> appended(NodeImport& node, size_t past, ValueId x, const Sizes& sizes) {
-  if (!sizes.are_ragged()) return write_to_buffer(node, node.operand(past), sizes.past(), x);
+  if (!sizes.have_own_starts()) return write_to_buffer(node, node.operand(past), sizes.past(), x);
   const int64_t room = std::max(sizes.capacity, sizes.total);
   Cache cache;
   MILLRACE_ASSIGN_OR_RETURN(cache.returned,
@@ -214,10 +215,10 @@ Result<Cache> appended(NodeImport& node, size_t past, ValueId x, const Sizes& si
 Result<ValueId> causal_penalty(NodeImport& node, const Sizes& sizes) {
   const int64_t window = node.int_attribute("local_window_size", -1);
   if (node.int_attribute("causal", 1) == 0) {
-    if (window < 0 && !sizes.are_ragged()) return kNoValue;
+    if (window < 0 && !sizes.have_own_starts()) return kNoValue;
     return unsupported("causal is 0 with a window, or with pasts of different lengths");
   }
-  if (sizes.are_ragged())
+  if (sizes.have_own_starts())
     return penalty_of_ragged_keys(node, sizes.starts, sizes.length, sizes.total, window);
   return penalty_of_keys_out_of_sight(node, sizes.length, sizes.past(), sizes.total, window);
 }

@@ -1,5 +1,5 @@
-// Keys and values of a batch whose sequences have different lengths, which are known only while the
-// program runs. `starts` is [batch] of INT64: the length of each sequence before the new tokens,
+// Keys and values of sequences whose lengths are known only while the program runs, and differ
+// within a batch. `starts` is [batch] of INT64: the length of each sequence before the new tokens,
 // and so the position of the first of them.
 #pragma once
 
