@@ -568,6 +568,22 @@ TEST(MicrosoftImport, GroupQueryAttentionTakesTheLengthOfASingleSequence) {
   EXPECT_THAT(single.output(2), ElementsAre(1, 2, 3, 4, 10, 99, 99, 99, 99));
 }
 
+TEST(MicrosoftImport, GroupQueryAttentionWithoutCausalityEndsWithTheSequence) {
+  MeanOfValues prompt = {.values = {{1, 2, 3, 4}, {10, 30, 99, 99}},
+                         .lasts = {3, 1},
+                         .total = 4,
+                         .attributes = {{"causal", 0}}};
+  EXPECT_THAT(prompt.output(0), near({2.5f, 2.5f, 2.5f, 2.5f, 20, 20, 20, 20}));
+  const MeanOfValues next = {.values = {{5, 15}, {30, 50}},
+                             .past = {{1, 99}, {1, 3}},
+                             .lasts = {2, 3},
+                             .total = 4,
+                             .attributes = {{"causal", 0}}};
+  EXPECT_THAT(next.output(0), near({7, 7, 21, 21}));
+  prompt.attributes.push_back({"local_window_size", 2});
+  EXPECT_THAT(prompt.reason(), HasSubstr("causal is 0 with a window"));
+}
+
 // Tokens beside the cache would be dropped, and those after the total length not be seen.
 TEST(MicrosoftImport, GroupQueryAttentionRefusesTokensOutsideTheCache) {
   const auto reason = [](const Dims& lasts) {

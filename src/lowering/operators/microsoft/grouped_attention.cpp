@@ -57,17 +57,20 @@ Status check_variant(NodeImport& node) {
   return {};
 }
 
+// Whether the program knows that each sequence has the total length.
+Result<bool> have_total_length(NodeImport& node, const Sizes& sizes) {
+  if (!node.is_constant(kLengths)) return false;
+  MILLRACE_ASSIGN_OR_RETURN(const Dims lasts, node.constant_ints(kLengths));
+  return std::ranges::all_of(lasts, [&](int64_t last) { return last == sizes.total - 1; });
+}
+
 // Returns the starts of the sequences, if they may differ from past(): those of sequences that go
 // on from a past. The operand has the index of the last token of each sequence.
 Result<ValueId> starts_of(NodeImport& node, const Sizes& sizes) {
   if (node.shape(kLengths) != Dims{sizes.batch} && node.shape(kLengths) != Dims{sizes.batch, 1})
     return invalid_argument("seqlens_k must have one element for each sequence");
-  if (sizes.past() == 0) return kNoValue;
-  if (node.is_constant(kLengths)) {
-    MILLRACE_ASSIGN_OR_RETURN(const Dims lasts, node.constant_ints(kLengths));
-    if (std::ranges::all_of(lasts, [&](int64_t last) { return last == sizes.total - 1; }))
-      return kNoValue;
-  }
+  MILLRACE_ASSIGN_OR_RETURN(const bool have_total, have_total_length(node, sizes));
+  if (sizes.past() == 0 || have_total) return kNoValue;
   return starts_before_tokens(node, node.operand(kLengths), sizes.batch, sizes.length, sizes.total);
 }
 
@@ -211,12 +214,15 @@ Result<Cache> appended(NodeImport& node, size_t past, ValueId x, const Sizes& si
   return cache;
 }
 
-// Returns the additive causal mask; kNoValue if all queries attend to all keys.
-Result<ValueId> causal_penalty(NodeImport& node, const Sizes& sizes) {
+// Returns the additive mask; kNoValue if all queries attend to all keys. Without causality a query
+// attends to all keys of its sequence, which may be shorter than the longest.
+Result<ValueId> penalty_of_hidden_keys(NodeImport& node, const Sizes& sizes) {
   const int64_t window = node.int_attribute("local_window_size", -1);
   if (node.int_attribute("causal", 1) == 0) {
-    if (window < 0 && !sizes.have_own_starts()) return kNoValue;
-    return unsupported("causal is 0 with a window, or with pasts of different lengths");
+    if (window >= 0) return unsupported("causal is 0 with a window");
+    MILLRACE_ASSIGN_OR_RETURN(const bool have_total, have_total_length(node, sizes));
+    if (have_total) return kNoValue;
+    return penalty_of_keys_after(node, node.operand(kLengths), sizes.batch, sizes.total);
   }
   if (sizes.have_own_starts())
     return penalty_of_ragged_keys(node, sizes.starts, sizes.length, sizes.total, window);
@@ -256,7 +262,7 @@ Result<ValueId> attend(NodeImport& node, const Sizes& sizes, const Heads& heads)
   if (scale == 0) scale = 1 / std::sqrt(static_cast<float>(sizes.size));
   MILLRACE_ASSIGN_OR_RETURN(ValueId scores, grouped_scores(node, heads.query, heads.key, scale));
   MILLRACE_ASSIGN_OR_RETURN(scores, soft_capped(node, scores, node.float_attribute("softcap", 0)));
-  MILLRACE_ASSIGN_OR_RETURN(const ValueId penalty, causal_penalty(node, sizes));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId penalty, penalty_of_hidden_keys(node, sizes));
   if (penalty != kNoValue) {
     MILLRACE_ASSIGN_OR_RETURN(scores, node.binary(BinaryKind::kAdd, scores, penalty));
   }

@@ -42,6 +42,14 @@ Result<ValueId> plus_starts(NodeImport& node, ValueId table, ValueId starts) {
   return combined(node, "Add", table, starts);
 }
 
+// Returns the additive mask for BOOLEAN `seen`, reshaped.
+Result<ValueId> penalty_of_unseen(NodeImport& node, ValueId seen, Dims shape) {
+  constexpr float kLowest = std::numeric_limits<float>::lowest();
+  MILLRACE_ASSIGN_OR_RETURN(seen, node.emit(graph::Cast{DataType::kFloat32}, {seen}));
+  MILLRACE_ASSIGN_OR_RETURN(seen, node.reshape(seen, std::move(shape)));
+  return node.unary(graph::UnaryKind::kLinear, seen, -kLowest, kLowest);
+}
+
 }  // namespace
 
 Result<ValueId> starts_before_tokens(NodeImport& node, ValueId lasts, int64_t batch, int64_t length,
@@ -81,10 +89,19 @@ Result<ValueId> inserted(NodeImport& node, ValueId past, ValueId x, ValueId star
   return result[0];
 }
 
+Result<ValueId> penalty_of_keys_after(NodeImport& node, ValueId lasts, int64_t batch,
+                                      int64_t keys) {
+  MILLRACE_ASSIGN_OR_RETURN(lasts, node.reshape(lasts, {batch, 1, 1}));
+  MILLRACE_ASSIGN_OR_RETURN(lasts, node.emit(graph::Cast{DataType::kInt64}, {lasts}));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId positions,
+                            table_of(node, 1, keys, [](int64_t, int64_t key) { return key; }));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId seen, combined(node, "LessOrEqual", positions, lasts));
+  return penalty_of_unseen(node, seen, {batch, 1, 1, keys});
+}
+
 // A key is seen if key - query <= start, and with a window if key - query + window > start.
 Result<ValueId> penalty_of_ragged_keys(NodeImport& node, ValueId starts, int64_t queries,
                                        int64_t keys, int64_t window) {
-  constexpr float kLowest = std::numeric_limits<float>::lowest();
   const Dims shape = {shape_of(node, starts)[0], 1, queries, keys};
   MILLRACE_ASSIGN_OR_RETURN(starts, node.reshape(starts, {shape[0], 1, 1}));
   MILLRACE_ASSIGN_OR_RETURN(
@@ -100,9 +117,7 @@ Result<ValueId> penalty_of_ragged_keys(NodeImport& node, ValueId starts, int64_t
     MILLRACE_ASSIGN_OR_RETURN(const ValueId is_near, combined(node, "Greater", ends, starts));
     MILLRACE_ASSIGN_OR_RETURN(seen, combined(node, "And", seen, is_near));
   }
-  MILLRACE_ASSIGN_OR_RETURN(seen, node.emit(graph::Cast{DataType::kFloat32}, {seen}));
-  MILLRACE_ASSIGN_OR_RETURN(seen, node.reshape(seen, shape));
-  return node.unary(graph::UnaryKind::kLinear, seen, -kLowest, kLowest);
+  return penalty_of_unseen(node, seen, shape);
 }
 
 }  // namespace millrace::lowering
