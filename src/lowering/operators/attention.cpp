@@ -199,11 +199,6 @@ Result<Mask> mask_of(NodeImport& node, const Operands& operands) {
   return mask;
 }
 
-Result<ValueId> single_number(NodeImport& node, float number) {
-  return node.add_computed(
-      graph::Value{{}, DataType::kFloat32, {}, graph::Constant::of(std::vector<float>{number})});
-}
-
 // Returns the scores with the mask added, for the softmax.
 Result<ValueId> penalised(NodeImport& node, ValueId scores, const Mask& mask) {
   ValueId sum = kNoValue;
@@ -231,7 +226,7 @@ Result<ValueId> masked(NodeImport& node, ValueId scores, const Mask& mask) {
   if (mask.kept == kNoValue) return scores;
   MILLRACE_ASSIGN_OR_RETURN(const ValueId kept,
                             node.emit(graph::Cast{DataType::kBoolean}, {mask.kept}));
-  MILLRACE_ASSIGN_OR_RETURN(const ValueId excluded, single_number(node, -kInfinity));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId excluded, scalar_constant(node, -kInfinity));
   MILLRACE_ASSIGN_OR_RETURN(const auto chosen,
                             node.emit_fallback({"Where", {}}, {kept, scores, excluded}, 1));
   return chosen[0];
@@ -248,7 +243,7 @@ bool is_one_everywhere(NodeImport& node, ValueId id) {
 Result<ValueId> sees_any(NodeImport& node, const Mask& mask) {
   ValueId kept = mask.kept;
   if (mask.added != kNoValue) {
-    MILLRACE_ASSIGN_OR_RETURN(const ValueId excluded, single_number(node, -kInfinity));
+    MILLRACE_ASSIGN_OR_RETURN(const ValueId excluded, scalar_constant(node, -kInfinity));
     MILLRACE_ASSIGN_OR_RETURN(const ValueId by_mask,
                               compared(node, "Greater", mask.added, excluded));
     MILLRACE_ASSIGN_OR_RETURN(kept, product_of(node, by_mask, kept));

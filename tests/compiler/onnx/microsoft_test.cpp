@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "tests/compiler/onnx_builder.h"
 #include "tests/lowering/passes/interpreter.h"
@@ -582,6 +583,25 @@ TEST(MicrosoftImport, GroupQueryAttentionWithoutCausalityEndsWithTheSequence) {
   EXPECT_THAT(next.output(0), near({7, 7, 21, 21}));
   prompt.attributes.push_back({"local_window_size", 2});
   EXPECT_THAT(prompt.reason(), HasSubstr("causal is 0 with a window"));
+}
+
+// The mask of a padded key may be the lowest value, or infinite.
+TEST(MicrosoftImport, GroupQueryAttentionNeverSeesLaterKeys) {
+  constexpr float kLowest = std::numeric_limits<float>::lowest();
+  MeanOfValues prompt = {.values = {{1, 3}},
+                         .lasts = {1},
+                         .total = 2,
+                         .bias = floats({1, 1, 2, 2}, {kLowest, 0, kLowest, 0})};
+  EXPECT_THAT(prompt.output(0), near({1, 3}));
+  const MeanOfValues next = {.values = {{5, 15}, {30, 50}},
+                             .past = {{1, 99}, {1, 3}},
+                             .lasts = {2, 3},
+                             .total = 4,
+                             .bias = floats({1, 1, 2, 4}, {kLowest, kLowest, kLowest, 0,  //
+                                                           0, 0, 0, 0})};
+  EXPECT_THAT(next.output(0), near({3, 7, 11.3333f, 21}));
+  prompt.attributes = {{"local_window_size", 0}};
+  EXPECT_THAT(prompt.reason(), HasSubstr("local_window_size is 0"));
 }
 
 // Tokens beside the cache would be dropped, and those after the total length not be seen.

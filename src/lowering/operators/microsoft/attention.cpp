@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "lowering/operators/bounded_constant.h"
@@ -99,9 +100,11 @@ Result<std::vector<ValueId>> penalties(NodeImport& node, size_t mask, size_t bia
                                       : penalty_of_mask(node, node.operand(mask), lengths));
   }
   if (node.int_attribute("unidirectional", 0) != 0) {
-    MILLRACE_ASSIGN_OR_RETURN(
-        result.emplace_back(),
-        penalty_of_keys_out_of_sight(node, lengths.queries, lengths.past, lengths.keys, -1));
+    // As in ONNX Runtime, a query attends to later keys, too, if a bias of -inf hides all others.
+    constexpr float kLowest = std::numeric_limits<float>::lowest();
+    MILLRACE_ASSIGN_OR_RETURN(result.emplace_back(),
+                              penalty_of_keys_out_of_sight(node, lengths.queries, lengths.past,
+                                                           lengths.keys, -1, kLowest));
   }
   if (node.has(bias)) result.push_back(node.operand(bias));
   return result;

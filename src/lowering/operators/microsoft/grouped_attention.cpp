@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "lowering/operators/bounded_constant.h"
 #include "lowering/operators/handlers.h"
@@ -216,8 +217,13 @@ Result<Cache> appended(NodeImport& node, size_t past, ValueId x, const Sizes& si
 
 // Returns the additive mask; kNoValue if all queries attend to all keys. Without causality a query
 // attends to all keys of its sequence, which may be shorter than the longest.
+//
+// The penalty is -infinity: beside a finite one, a bias as low as that would make earlier and later
+// keys equal. A query always sees its own key.
 Result<ValueId> penalty_of_hidden_keys(NodeImport& node, const Sizes& sizes) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
   const int64_t window = node.int_attribute("local_window_size", -1);
+  if (window == 0) return invalid_argument("local_window_size is 0, which hides all keys");
   if (node.int_attribute("causal", 1) == 0) {
     if (window >= 0) return unsupported("causal is 0 with a window");
     MILLRACE_ASSIGN_OR_RETURN(const bool have_total, have_total_length(node, sizes));
@@ -226,7 +232,8 @@ Result<ValueId> penalty_of_hidden_keys(NodeImport& node, const Sizes& sizes) {
   }
   if (sizes.have_own_starts())
     return penalty_of_ragged_keys(node, sizes.starts, sizes.length, sizes.total, window);
-  return penalty_of_keys_out_of_sight(node, sizes.length, sizes.past(), sizes.total, window);
+  return penalty_of_keys_out_of_sight(node, sizes.length, sizes.past(), sizes.total, window,
+                                      -kInfinity);
 }
 
 // Returns the score of the sink of each head, [batch, heads, length, 1]; kNoValue without sinks. A

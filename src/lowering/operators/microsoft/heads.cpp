@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <limits>
-
 #include "lowering/operators/bounded_constant.h"
 
 namespace millrace::lowering {
@@ -82,8 +80,13 @@ Result<ValueId> compared(NodeImport& node, const char* comparison, ValueId a, Va
   return node.emit(graph::Cast{DataType::kFloat32}, {result[0]});
 }
 
+Result<ValueId> scalar_constant(NodeImport& node, float value) {
+  return node.add_computed(
+      graph::Value{{}, DataType::kFloat32, {}, graph::Constant::of(std::vector<float>{value})});
+}
+
 Result<ValueId> penalty_of_keys_out_of_sight(NodeImport& node, int64_t queries, int64_t past,
-                                             int64_t keys, int64_t window) {
+                                             int64_t keys, int64_t window, float hidden) {
   MILLRACE_ASSIGN_OR_RETURN(MutableConstant constant,
                             bounded_constant(node, DataType::kFloat32, {queries, keys}, "a mask"));
   float* to = constant.as<float>().data();
@@ -91,7 +94,7 @@ Result<ValueId> penalty_of_keys_out_of_sight(NodeImport& node, int64_t queries, 
     for (int64_t key = 0; key < keys; ++key) {
       const int64_t distance = past + query - key;
       const bool is_seen = distance >= 0 && (window < 0 || distance < window);
-      *to++ = is_seen ? 0 : std::numeric_limits<float>::lowest();
+      *to++ = is_seen ? 0 : hidden;
     }
   return node.add_computed(std::move(constant.value));
 }

@@ -33,6 +33,9 @@ Result<ValueId> soft_capped(NodeImport& node, ValueId scores, float cap);
 // Returns the result of a comparison, "Less" for instance, as FLOAT32: 1 where it is true.
 Result<ValueId> compared(NodeImport& node, const char* comparison, ValueId a, ValueId b);
 
+// A FLOAT32 scalar.
+Result<ValueId> scalar_constant(NodeImport& node, float value);
+
 // The keys or values of all tokens: those that the attention reads, and those that the node
 // returns.
 struct Cache {
@@ -46,8 +49,8 @@ Result<Cache> write_to_buffer(NodeImport& node, ValueId past, int64_t used, Valu
 
 // Returns the additive causal mask, [queries, keys], for queries that follow `past` keys: no query
 // attends to a later key, nor, if `window` is not negative, to a key that is `window` or more
-// positions before it.
+// positions before it. Those keys get the penalty `hidden`.
 Result<ValueId> penalty_of_keys_out_of_sight(NodeImport& node, int64_t queries, int64_t past,
-                                             int64_t keys, int64_t window);
+                                             int64_t keys, int64_t window, float hidden);
 
 }  // namespace millrace::lowering

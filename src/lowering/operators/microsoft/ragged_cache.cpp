@@ -42,12 +42,14 @@ Result<ValueId> plus_starts(NodeImport& node, ValueId table, ValueId starts) {
   return combined(node, "Add", table, starts);
 }
 
-// Returns the additive mask for BOOLEAN `seen`, reshaped.
+// Returns the additive mask for BOOLEAN `seen`, reshaped: 0 or -infinity.
 Result<ValueId> penalty_of_unseen(NodeImport& node, ValueId seen, Dims shape) {
-  constexpr float kLowest = std::numeric_limits<float>::lowest();
-  MILLRACE_ASSIGN_OR_RETURN(seen, node.emit(graph::Cast{DataType::kFloat32}, {seen}));
-  MILLRACE_ASSIGN_OR_RETURN(seen, node.reshape(seen, std::move(shape)));
-  return node.unary(graph::UnaryKind::kLinear, seen, -kLowest, kLowest);
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId none, scalar_constant(node, 0));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId infinite,
+                            scalar_constant(node, -std::numeric_limits<float>::infinity()));
+  MILLRACE_ASSIGN_OR_RETURN(const auto penalty,
+                            node.emit_fallback({"Where", {}}, {seen, none, infinite}, 1));
+  return node.reshape(penalty[0], std::move(shape));
 }
 
 }  // namespace
