@@ -3,9 +3,10 @@
 // recognise_attention may make one operator of these again.
 //
 // Masks are of two kinds. `kept` is 1 for keys that a query sees and 0 for those that a boolean
-// mask, causality or the length of a sequence excludes; `added` is a mask of numbers. Excluded keys
-// get a large finite penalty, since -inf in all scores of a row would make its softmax NaN. The
-// result of a query that sees no key at all is 0, as the standard says.
+// mask, -inf in a floating-point mask, causality or the length of a sequence excludes; `added` is a
+// floating-point mask. Excluded keys get a large finite penalty, since -inf in all scores of a row
+// would make its softmax NaN. The result of a query that sees no key at all is 0, as the standard
+// says.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -182,6 +183,19 @@ Result<ValueId> product_of(NodeImport& node, ValueId a, ValueId b) {
   return b == kNoValue ? Result<ValueId>(a) : node.binary(BinaryKind::kMul, a, b);
 }
 
+bool is_one_everywhere(NodeImport& node, ValueId id) {
+  const graph::Value& value = node.builder().value(id);
+  return value.constant && std::ranges::all_of(value.constant->as<float>(),
+                                               [](float element) { return element == 1; });
+}
+
+// Returns which keys a floating-point mask keeps: those without -inf. kNoValue if it keeps all.
+Result<ValueId> kept_by_sum(NodeImport& node, ValueId added) {
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId excluded, scalar_constant(node, -kInfinity));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId kept, compared(node, "Greater", added, excluded));
+  return is_one_everywhere(node, kept) ? Result<ValueId>(kNoValue) : kept;
+}
+
 // Returns the mask of everything that excludes keys.
 Result<Mask> mask_of(NodeImport& node, const Operands& operands) {
   Dims scores = shape_of(node, operands.query);
@@ -189,6 +203,9 @@ Result<Mask> mask_of(NodeImport& node, const Operands& operands) {
   const int64_t queries = scores[2], keys = scores[3];
   const bool is_causal = node.int_attribute("is_causal", 0) != 0;
   MILLRACE_ASSIGN_OR_RETURN(Mask mask, stated_mask(node, scores));
+  if (mask.added != kNoValue) {
+    MILLRACE_ASSIGN_OR_RETURN(mask.kept, kept_by_sum(node, mask.added));
+  }
   ValueId in_sight = kNoValue;
   if (node.has(kLengths)) {
     MILLRACE_ASSIGN_OR_RETURN(in_sight, kept_by_lengths(node, queries, keys, is_causal));
@@ -232,26 +249,13 @@ Result<ValueId> masked(NodeImport& node, ValueId scores, const Mask& mask) {
   return chosen[0];
 }
 
-bool is_one_everywhere(NodeImport& node, ValueId id) {
-  const graph::Value& value = node.builder().value(id);
-  return value.constant && std::ranges::all_of(value.constant->as<float>(),
-                                               [](float element) { return element == 1; });
-}
-
 // Returns 1 for queries that see a key and 0 for others, [..., queries or 1, 1]; kNoValue if all
 // queries see one.
 Result<ValueId> sees_any(NodeImport& node, const Mask& mask) {
-  ValueId kept = mask.kept;
-  if (mask.added != kNoValue) {
-    MILLRACE_ASSIGN_OR_RETURN(const ValueId excluded, scalar_constant(node, -kInfinity));
-    MILLRACE_ASSIGN_OR_RETURN(const ValueId by_mask,
-                              compared(node, "Greater", mask.added, excluded));
-    MILLRACE_ASSIGN_OR_RETURN(kept, product_of(node, by_mask, kept));
-  }
-  if (kept == kNoValue) return kNoValue;
-  const auto last = static_cast<int64_t>(shape_of(node, kept).size()) - 1;
+  if (mask.kept == kNoValue) return kNoValue;
+  const auto last = static_cast<int64_t>(shape_of(node, mask.kept).size()) - 1;
   MILLRACE_ASSIGN_OR_RETURN(const ValueId any,
-                            node.reduce(graph::ReduceKind::kMax, kept, {last}, true));
+                            node.reduce(graph::ReduceKind::kMax, mask.kept, {last}, true));
   return is_one_everywhere(node, any) ? Result<ValueId>(kNoValue) : any;
 }
 

@@ -260,6 +260,19 @@ TEST(AttentionImport, AMaskIsAddedAndMayExcludeAllKeys) {
   expect_all(variant);
 }
 
+// Only -inf excludes a key from a row in which the other keys have the lowest finite value.
+TEST(AttentionImport, LowestValuesOfAMaskAreNotInfinite) {
+  constexpr float kLowest = std::numeric_limits<float>::lowest();
+  Variant variant = {Block{{1, 1, 2, 1}, {0, 0}}, Block{{1, 1, 3, 1}, {1, 2, 3}},
+                     Block{{1, 1, 3, 1}, {10, 20, 60}}};
+  variant.mask = Block{{1, 1, 2, 3}, {-kInfinity, kLowest, kLowest, kLowest, -kInfinity, 0}};
+  EXPECT_THAT(computed_by(model_of(variant, false, 0)), near({40, 60}));
+  NodeModel model(23);
+  for (const Block* block : {&variant.query, &variant.key, &variant.value}) model.add(*block);
+  model.add(Block{{2, 2}, {kLowest, kLowest, 0, kLowest}});
+  EXPECT_THAT(computed_by(model.finish("Attention", {}, 0)), near({15, 10}));
+}
+
 TEST(AttentionImport, TheSoftCapComesBeforeTheMask) {
   Variant variant = grouped();
   variant.cap = 0.2f;
