@@ -76,7 +76,7 @@ uint8_t code_of_value(const NarrowType& type, float value) noexcept {
 }
 
 float nearest(const NarrowType& type, float value, bool saturate) noexcept {
-  if (std::isnan(value)) return value;
+  if (std::isnan(value)) return type.specials == Specials::kNone ? type.greatest : value;
   const float magnitude = std::fabs(value);
   float rounded = magnitude;
   if (magnitude > 0 && magnitude <= 2 * type.greatest) {

@@ -51,7 +51,8 @@ uint8_t code_of_value(const NarrowType& type, float value) noexcept;
 
 // Returns the nearest value of a floating-point type, ties to even. A value beyond the greatest
 // becomes the greatest if `saturate`, and otherwise infinity, or NaN if the type has no infinity;
-// types without NaN always saturate. NaN stays NaN. Requirement: the type is not FLOAT8E8M0.
+// types without NaN always saturate. NaN stays NaN, or becomes the greatest value of a type without
+// NaN, as the standard says of FLOAT4E2M1. Requirement: the type is not FLOAT8E8M0.
 float nearest(const NarrowType& type, float value, bool saturate) noexcept;
 
 }  // namespace millrace::fallback
