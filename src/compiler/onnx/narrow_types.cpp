@@ -1,8 +1,10 @@
 #include "compiler/onnx/narrow_types.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 
 #include "fallback/narrow_types.h"
@@ -23,29 +25,14 @@ void note(const std::string& name, int32_t type, Types& types) {
   if (!is_in_networks(type)) types.emplace(name, type);
 }
 
-// Notes the type of the result of a node that states it.
-void note_result(const ::onnx::NodeProto& node, Types& types) {
-  if (node.output_size() != 1) return;
-  const bool casts = node.op_type() == "Cast" || node.op_type() == "BitCast";
-  for (const auto& attribute : node.attribute()) {
-    const bool states_type =
-        (casts && attribute.name() == "to") ||
-        (node.op_type() == "QuantizeLinear" && attribute.name() == "output_dtype");
-    if (states_type) note(node.output(0), static_cast<int32_t>(attribute.i()), types);
-    if (node.op_type() == "Constant" && attribute.has_t())
-      note(node.output(0), attribute.t().data_type(), types);
-  }
-}
-
-// Returns the types of the values of a graph that a network does not have, as far as they are
-// stated, by name.
+// Returns the types of the values of a graph that a network does not have, as far as the graph
+// states them, by name. Those of results are added node by node.
 Types types_of(const ::onnx::GraphProto& graph) {
   Types types;
   for (const auto& tensor : graph.initializer()) note(tensor.name(), tensor.data_type(), types);
   for (const auto* values : {&graph.input(), &graph.value_info()})
     for (const auto& value : *values)
       note(value.name(), value.type().tensor_type().elem_type(), types);
-  for (const auto& node : graph.node()) note_result(node, types);
   return types;
 }
 
@@ -64,6 +51,32 @@ struct Scope {
     return outer != nullptr ? outer->find(name) : std::nullopt;
   }
 };
+
+// The operand that has the type of the result, of nodes that keep the values of an operand or take
+// its type; -1 for other nodes.
+int operand_of_same_type(const ::onnx::NodeProto& node) {
+  constexpr std::string_view kKeepValues[] = {"Identity", "Reshape", "Squeeze", "Transpose",
+                                              "Unsqueeze"};
+  if (node.op_type() == "CastLike") return 1;
+  return std::ranges::find(kKeepValues, node.op_type()) != std::end(kKeepValues) ? 0 : -1;
+}
+
+// Notes the type of the result of a node that states it, or has it from an operand.
+void note_result(const ::onnx::NodeProto& node, Scope& scope) {
+  if (node.output_size() != 1) return;
+  const bool casts = node.op_type() == "Cast" || node.op_type() == "BitCast";
+  for (const auto& attribute : node.attribute()) {
+    const bool states_type =
+        (casts && attribute.name() == "to") ||
+        (node.op_type() == "QuantizeLinear" && attribute.name() == "output_dtype");
+    if (states_type) note(node.output(0), static_cast<int32_t>(attribute.i()), scope.types);
+    if (node.op_type() == "Constant" && attribute.has_t())
+      note(node.output(0), attribute.t().data_type(), scope.types);
+  }
+  const int operand = operand_of_same_type(node);
+  const auto type = operand >= 0 ? scope.find(node, operand) : std::nullopt;
+  if (type) note(node.output(0), *type, scope.types);
+}
 
 // Sets an attribute. An existing one takes precedence, unless it is 0, the default of the standard,
 // which means that the operand determines the type.
@@ -102,9 +115,10 @@ void state_node(::onnx::NodeProto& node, const Scope& scope) {
 }
 
 void state_within(::onnx::GraphProto& graph, const Scope* outer) {
-  const Scope scope{types_of(graph), outer};
+  Scope scope{types_of(graph), outer};
   for (::onnx::NodeProto& node : *graph.mutable_node()) {
     state_node(node, scope);
+    note_result(node, scope);
     for (auto& attribute : *node.mutable_attribute())
       if (attribute.has_g()) state_within(*attribute.mutable_g(), &scope);
   }

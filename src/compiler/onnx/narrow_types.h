@@ -9,9 +9,10 @@
 namespace millrace::compiler {
 
 // Adds attributes for what nodes of the graph and its subgraphs express by the type of an operand,
-// as far as the file states that type: `output_dtype` for a QuantizeLinear whose zero point has a
-// narrow type; `four_bits` for a GatherBlockQuantized of 4-bit data, whose bytes would otherwise
-// count as packed; `from` for a BitCast. A CastLike to a narrow type becomes a Cast.
+// as far as the file states that type or the nodes before say it: `output_dtype` for a
+// QuantizeLinear whose zero point has a narrow type; `four_bits` for a GatherBlockQuantized of
+// 4-bit data, whose bytes would otherwise count as packed; `from` for a BitCast. A CastLike to a
+// narrow type becomes a Cast.
 void state_narrow_types(::onnx::GraphProto& graph);
 
 }  // namespace millrace::compiler

@@ -64,6 +64,38 @@ TEST(NarrowTypesImport, CastLikeTakesTheTypeOfAConstant) {
               ElementsAre(-2, 1));
 }
 
+// q has the type of its zero point, and twice the type of the constant by way of another CastLike.
+TEST(NarrowTypesImport, CastLikeTakesTheTypeOfAResult) {
+  const auto to_float = [](Model& model, const char* from) -> Model& {
+    return model.node("Cast", {from}, {"y"}, {{"to", TensorProto::FLOAT}});
+  };
+  Model like_quantised(25);
+  like_quantised.floats("x", {1}, {1}).floats("scale", {}, {1}).floats("z", {2}, {17, 500});
+  like_quantised.constant(packed("zero", kFloat8E4M3FN, {}, std::string(1, '\0')));
+  like_quantised.node("QuantizeLinear", {"x", "scale", "zero"}, {"q"});
+  EXPECT_THAT(outputs_of(to_float(like_quantised.node("CastLike", {"z", "q"}, {"n"}), "n")),
+              ElementsAre(16, 448));
+  Model twice(25);
+  twice.floats("a", {1}, {1}).floats("b", {2}, {-9, 100});
+  twice.constant(packed("like", kInt4, {1}, "\x01")).node("CastLike", {"a", "like"}, {"first"});
+  EXPECT_THAT(outputs_of(to_float(twice.node("CastLike", {"b", "first"}, {"n"}), "n")),
+              ElementsAre(-8, 7));
+}
+
+TEST(NarrowTypesImport, ValuesKeepTheirTypeWhenTheyAreReshaped) {
+  for (const char* type : {"Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze"}) {
+    Model model(25);
+    model.floats("x", {3}, {-9, 1.3f, 500}).floats("scale", {}, {1}).ints("axes", {});
+    model.constant(packed("zero", kInt4, {}, std::string(1, '\0')));
+    const bool has_axes = std::string(type) != "Identity" && std::string(type) != "Transpose";
+    model.node(type, has_axes ? Names{"zero", "axes"} : Names{"zero"}, {"same"});
+    model.node("QuantizeLinear", {"x", "scale", "same"}, {"q"});
+    EXPECT_THAT(outputs_of(model.node("DequantizeLinear", {"q", "scale", "same"}, {"y"})),
+                ElementsAre(-8, 1, 7))
+        << type;
+  }
+}
+
 TEST(NarrowTypesImport, BitCastStartsFromTheTypeOfTheFile) {
   Model model(26);
   model.constant(int_tensor("x", {2}, {0x3c00, 0xc000}, TensorProto::FLOAT16));
