@@ -65,11 +65,15 @@ Status tensor_scatter(const Call& call) {
   const AxisSplit to(cache.dims, axis), from(update.dims, axis);
   const bool is_ring = call.text("mode", "linear") == "circular";
   const size_t row = to.inner * tensor::size_of(cache.type);
-  const size_t rows_of_entry = to.outer / static_cast<size_t>(cache.dims[0]);
-  // A job may bind the memory of the cache as that of the result, too.
+  const auto entries = static_cast<size_t>(cache.dims[0]);
+  // A job may bind the memory of the cache as that of the result, too. If it fails, the cache has
+  // not changed.
+  for (size_t entry = 0; entry < entries && update.elements() > 0; ++entry)
+    MILLRACE_RETURN_IF_ERROR(position_of(call, entry, to.size, from.size, is_ring).status());
   if (cache.data != call.out(0).data)
     std::copy_n(cache.data, to.outer * to.size * row, call.out(0).data);
   if (update.elements() == 0) return {};
+  const size_t rows_of_entry = to.outer / entries;
   for (size_t outer = 0; outer < to.outer; ++outer) {
     MILLRACE_ASSIGN_OR_RETURN(
         const size_t begin, position_of(call, outer / rows_of_entry, to.size, from.size, is_ring));

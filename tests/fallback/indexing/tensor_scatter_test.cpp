@@ -63,5 +63,17 @@ TEST(FallbackTensorScatter, RefusesWhatDoesNotFit) {
       HasSubstr("square"));
 }
 
+// The result has the memory of the cache, as a job may bind it.
+TEST(FallbackTensorScatter, ChangesNothingWhereAPositionDoesNotFit) {
+  const test::Array update = update_of(1), positions = vector_of<int64_t>({0, 99});
+  test::Array cache = kCache;
+  const OutputView result{cache.type, cache.dims, cache.bytes.data()};
+  const Status status =
+      run(graph::Fallback{"TensorScatter", {}},
+          std::vector{cache.view(), update.view(), positions.view()}, std::vector{result});
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(cache.as<float>(), kCache.as<float>());
+}
+
 }  // namespace
 }  // namespace millrace::fallback
