@@ -83,9 +83,10 @@ Result<Mixture> mixture_of(const NodeView& node, const std::array<LayerPlaces, 3
   for (const size_t index : {places[0].weights, places[1].weights})
     if (!node.has(index)) return invalid_argument(fmt::format("its input {} is missing", index));
   const TensorView &first = node.in(places[0].weights), &second = node.in(places[1].weights);
-  const bool fits = (x.rank() == 2 || x.rank() == 3) && x.dims.back() > 0 && scores.rank() == 2 &&
-                    scores.type == x.type && first.rank() == 3 && second.rank() == 3 &&
-                    static_cast<size_t>(scores.dims[0] * x.dims.back()) == x.elements();
+  const bool fits =
+      (x.rank() == 2 || x.rank() == 3) && x.dims.back() > 0 && scores.rank() == 2 &&
+      scores.type == x.type && first.rank() == 3 && second.rank() == 3 &&
+      static_cast<size_t>(scores.dims[0]) == x.elements() / static_cast<size_t>(x.dims.back());
   if (!fits)
     return invalid_argument(
         "the input [tokens, size], the scores [tokens, experts] and the weights do not fit");

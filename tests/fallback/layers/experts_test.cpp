@@ -113,6 +113,11 @@ TEST(FallbackExperts, RefuseWhatDoesNotFit) {
   EXPECT_THAT(refused({kTokens, kScores, kFirst, absent(), kOnes},
                       {{"activation_type", std::string("sine")}}),
               HasSubstr("'sine'"));
+  // 2^62 + 1 times 4 has the lower bits of 4.
+  const Array many_scores = array<float>({(int64_t{1} << 62) + 1, 0}, {});
+  EXPECT_THAT(
+      refused({array<float>({1, 4}, {1, 2, 3, 4}), many_scores, kFirst, absent(), kOnes}, best(1)),
+      HasSubstr("do not fit"));
   const Array bytes = array<uint8_t>({3, 1, 1}, {0, 0, 0});
   EXPECT_THAT(refusal(kQuantised, {kTokens, kScores, bytes, absent(), absent(), bytes},
                       {{"block_size", int64_t{1}}})
