@@ -1,4 +1,4 @@
-// The weights of one layer of a mixture of experts, [experts, rows, columns]: dense numbers, or
+// The weights of one layer of a mixture of experts, [experts, rows, columns]: FLOAT32, or
 // integers of 2, 4 or 8 bits with scales and zero points (q - zero_point) * scale, which are
 // dequantised row by row. A reader is for one thread.
 #pragma once
@@ -55,7 +55,7 @@ class PackedWeights {
   ExpertShape shape_;
   size_t bits_ = 4, block_ = 0, blocks_ = 1;  // `block_` is the number of columns of a block
   bool has_blocks_ = false;
-  // Dequantises a block: bytes, zero point, scale, and where its numbers go.
+  // Dequantises a block: bytes, zero point, scale, and where its values go.
   void (*dequantise_)(const uint8_t*, float, float, std::span<float>) = nullptr;
   std::vector<float> buffer_;
 };

@@ -30,9 +30,9 @@ constexpr size_t kQuery = 0, kKey = 1, kValue = 2, kMask = 3, kPastKey = 4, kPas
                  kLengths = 6;
 constexpr size_t kPresentKey = 1, kPresentValue = 2, kScores = 3;  // outputs
 
-// The sum of both penalties is finite in BF16, too, and the one of `kept` outweighs that of
-// `added`.
-constexpr float kPenaltyOfKept = -2e38f, kLeastAdded = -1e38f;
+// The sum of both penalties is finite in BF16, too, and that of excluded keys outweighs the least
+// that is added.
+constexpr float kExcludedPenalty = -2e38f, kLeastAdded = -1e38f;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 // The stage of the scores that the output has: the attribute qk_matmul_output_mode.
@@ -157,7 +157,7 @@ Result<ValueId> lengthened(NodeImport& node, ValueId mask, const Dims& scores, f
   return node.emit(std::move(pad), {mask});
 }
 
-// Returns the mask operand, in the form of its type.
+// Returns the mask operand: as `kept` if it is BOOLEAN, as `added` if FLOAT32.
 Result<Mask> stated_mask(NodeImport& node, const Dims& scores) {
   Mask mask;
   if (!node.has(kMask)) return mask;
@@ -206,13 +206,13 @@ Result<Mask> mask_of(NodeImport& node, const Operands& operands) {
   if (mask.added != kNoValue) {
     MILLRACE_ASSIGN_OR_RETURN(mask.kept, kept_by_sum(node, mask.added));
   }
-  ValueId in_sight = kNoValue;
+  ValueId visible = kNoValue;
   if (node.has(kLengths)) {
-    MILLRACE_ASSIGN_OR_RETURN(in_sight, kept_by_lengths(node, queries, keys, is_causal));
+    MILLRACE_ASSIGN_OR_RETURN(visible, kept_by_lengths(node, queries, keys, is_causal));
   } else if (is_causal) {
-    MILLRACE_ASSIGN_OR_RETURN(in_sight, kept_by_causality(node, queries, operands.past, keys));
+    MILLRACE_ASSIGN_OR_RETURN(visible, kept_by_causality(node, queries, operands.past, keys));
   }
-  MILLRACE_ASSIGN_OR_RETURN(mask.kept, product_of(node, mask.kept, in_sight));
+  MILLRACE_ASSIGN_OR_RETURN(mask.kept, product_of(node, mask.kept, visible));
   return mask;
 }
 
@@ -224,8 +224,9 @@ Result<ValueId> penalised(NodeImport& node, ValueId scores, const Mask& mask) {
                                               std::numeric_limits<float>::max()));
   }
   if (mask.kept != kNoValue) {
-    MILLRACE_ASSIGN_OR_RETURN(const ValueId penalty, node.unary(UnaryKind::kLinear, mask.kept,
-                                                                -kPenaltyOfKept, kPenaltyOfKept));
+    MILLRACE_ASSIGN_OR_RETURN(
+        const ValueId penalty,
+        node.unary(UnaryKind::kLinear, mask.kept, -kExcludedPenalty, kExcludedPenalty));
     if (sum == kNoValue) {
       sum = penalty;
     } else {

@@ -1,9 +1,8 @@
 // Handlers of Attention, QAttention, MultiHeadAttention and DecoderMaskedMultiHeadAttention of
-// com.microsoft. They become scaled
-// dot-product attention, softmax(scale * Q K^T + masks) V, of MatMul, Add and Softmax; the pass
-// recognise_attention may make one operator of these again. Q, K and V are [batch, heads, length,
-// head size]. Masks are additive: 0 for positions that count, a large negative value for the
-// others.
+// com.microsoft. They become scaled dot-product attention, softmax(scale * Q K^T + masks) V, of
+// MatMul, Add and Softmax; the pass recognise_attention may make one operator of these again. Q, K
+// and V are [batch, heads, length, head size]. Masks are additive: 0 for positions that count, a
+// large negative value for the others.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -102,9 +101,9 @@ Result<std::vector<ValueId>> penalties(NodeImport& node, size_t mask, size_t bia
   if (node.int_attribute("unidirectional", 0) != 0) {
     // As in ONNX Runtime, a query attends to later keys, too, if a bias of -inf hides all others.
     constexpr float kLowest = std::numeric_limits<float>::lowest();
-    MILLRACE_ASSIGN_OR_RETURN(result.emplace_back(),
-                              penalty_of_keys_out_of_sight(node, lengths.queries, lengths.past,
-                                                           lengths.keys, -1, kLowest));
+    MILLRACE_ASSIGN_OR_RETURN(
+        result.emplace_back(),
+        causal_window_mask(node, lengths.queries, lengths.past, lengths.keys, -1, kLowest));
   }
   if (node.has(bias)) result.push_back(node.operand(bias));
   return result;

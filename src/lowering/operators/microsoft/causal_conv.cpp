@@ -68,7 +68,7 @@ Result<int64_t> reach_of(NodeImport& node, const Dims& x) {
                   graph::to_string(filter), x[1]));
 }
 
-// Returns the input behind its state, or behind zeros.
+// Returns the state, or zeros, followed by the input.
 Result<ValueId> with_past(NodeImport& node, ValueId x, int64_t reach) {
   if (!node.has(kPastSignal)) {
     if (reach == 0) return x;

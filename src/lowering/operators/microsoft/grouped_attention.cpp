@@ -232,8 +232,7 @@ Result<ValueId> penalty_of_hidden_keys(NodeImport& node, const Sizes& sizes) {
   }
   if (sizes.have_own_starts())
     return penalty_of_ragged_keys(node, sizes.starts, sizes.length, sizes.total, window);
-  return penalty_of_keys_out_of_sight(node, sizes.length, sizes.past(), sizes.total, window,
-                                      -kInfinity);
+  return causal_window_mask(node, sizes.length, sizes.past(), sizes.total, window, -kInfinity);
 }
 
 // Returns the score of the sink of each head, [batch, heads, length, 1]; kNoValue without sinks. A

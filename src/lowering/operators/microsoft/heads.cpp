@@ -85,8 +85,8 @@ Result<ValueId> scalar_constant(NodeImport& node, float value) {
       graph::Value{{}, DataType::kFloat32, {}, graph::Constant::of(std::vector<float>{value})});
 }
 
-Result<ValueId> penalty_of_keys_out_of_sight(NodeImport& node, int64_t queries, int64_t past,
-                                             int64_t keys, int64_t window, float hidden) {
+Result<ValueId> causal_window_mask(NodeImport& node, int64_t queries, int64_t past, int64_t keys,
+                                   int64_t window, float hidden) {
   MILLRACE_ASSIGN_OR_RETURN(MutableConstant constant,
                             bounded_constant(node, DataType::kFloat32, {queries, keys}, "a mask"));
   float* to = constant.as<float>().data();

@@ -42,7 +42,7 @@ struct Cache {
   ValueId read = kNoValue, returned = kNoValue;
 };
 
-// Writes `x` to a buffer of keys or values, `past`, behind its first `used` positions. What the
+// Writes `x` to a buffer of keys or values, `past`, after its first `used` positions. What the
 // attention reads ends with `x`; what the node returns has the rest of the buffer besides. `past`
 // may be kNoValue if `used` is 0. Requirement: `past` has at least `used` positions.
 Result<Cache> write_to_buffer(NodeImport& node, ValueId past, int64_t used, ValueId x);
@@ -50,7 +50,7 @@ Result<Cache> write_to_buffer(NodeImport& node, ValueId past, int64_t used, Valu
 // Returns the additive causal mask, [queries, keys], for queries that follow `past` keys: no query
 // attends to a later key, nor, if `window` is not negative, to a key that is `window` or more
 // positions before it. Those keys get the penalty `hidden`.
-Result<ValueId> penalty_of_keys_out_of_sight(NodeImport& node, int64_t queries, int64_t past,
-                                             int64_t keys, int64_t window, float hidden);
+Result<ValueId> causal_window_mask(NodeImport& node, int64_t queries, int64_t past, int64_t keys,
+                                   int64_t window, float hidden);
 
 }  // namespace millrace::lowering

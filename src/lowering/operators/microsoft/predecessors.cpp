@@ -9,13 +9,10 @@
 #include "lowering/operators/quantised/channels_last.h"
 
 namespace millrace::lowering {
-namespace {
 
 using graph::BinaryKind;
 using graph::Dims;
 using graph::UnaryKind;
-
-}  // namespace
 
 // GatherND, GridSample and Trilu have the names, attributes and defaults of the standard.
 Result<ValueId> import_as_standard(NodeImport& node) {

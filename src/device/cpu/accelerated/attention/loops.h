@@ -18,8 +18,8 @@ struct Rows {
   size_t step;
 };
 
-// The numbers that are added to the scores of a query. `step`, from one key to the next, is 1, or 0
-// where all keys have the same number.
+// The values that are added to the scores of a query. `step`, from one key to the next, is 1, or 0
+// where all keys have the same value.
 struct BiasRows {
   const float* at;  // null if there are none
   size_t row_step, step;

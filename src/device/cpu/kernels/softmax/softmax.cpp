@@ -135,9 +135,9 @@ class LinesStep final : public Step {
   const size_t axis_;
 };
 
-// Returns the layout with contiguous lines that the loops run in: the present one, if it is such,
-// and else one that the value is copied to. Returns nothing where oneDNN, which may do without a
-// copy, is to run instead.
+// Returns the layout with contiguous lines that the loops run in: the present layout if its lines
+// are contiguous, and else one that the value is copied to. Returns nothing where oneDNN, which may
+// do without a copy, is to run instead.
 std::optional<Desc> layout_of_rows(const Desc& now, size_t elements, const graph::Softmax& op) {
   if (op.log) return std::nullopt;
   const Dims dims = now.dims();
