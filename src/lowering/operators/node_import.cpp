@@ -11,6 +11,7 @@
 
 #include "graph/shape.h"
 #include "lowering/evaluate/constant_data.h"
+#include "lowering/operators/known_attributes.h"
 
 namespace millrace::lowering {
 
@@ -99,9 +100,9 @@ bool NodeImport::has_attribute(const char* name) const {
   return attribute_of(node_, name) != nullptr;
 }
 
-Status NodeImport::check_attributes(std::initializer_list<std::string_view> known) const {
+Status NodeImport::check_attributes() const {
   for (const network::Attribute& attribute : node_.attributes)
-    if (std::ranges::find(known, attribute.name) == known.end())
+    if (!is_known_attribute(node_.type, attribute.name))
       return unsupported(fmt::format("its attribute '{}' is not supported", attribute.name));
   return {};
 }

@@ -3,7 +3,6 @@
 // thread.
 #pragma once
 
-#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -69,9 +68,9 @@ class NodeImport {
   std::optional<std::vector<std::string>> strings_attribute(const char* name);
   const graph::Value* tensor_attribute(const char* name);  // null if there is none
   bool has_attribute(const char* name) const;
-  // kUnsupported if the node has another attribute than these, which a later version of the
-  // operator may have added.
-  Status check_attributes(std::initializer_list<std::string_view> known) const;
+  // kUnsupported if the node, of the default domain, has an attribute that its operator does not
+  // have in kMaxOpset, and that a later version may have added.
+  Status check_attributes() const;
   const Status& attribute_status() const { return attribute_status_; }
 
   // Adds an operator, or the constant that it computes (see GraphBuilder::emit()).

@@ -83,6 +83,23 @@ TEST(Import, OperatorsKeepTheirMeaningInLaterOpsets) {
   }
 }
 
+// An attribute that a later opset has added may change the result.
+TEST(Import, AttributesOfLaterOpsetsAreNotIgnored) {
+  for (const char* type : {"Relu", "Softmax", "Swish"}) {
+    const auto model = [type](int opset) {
+      Model model(opset);
+      return model.input("x", {2, 2}).output("y").node(type, {"x"}, {"y"}, {{"window", 3}});
+    };
+    EXPECT_TRUE(model(26).import().ok()) << type;
+    const std::string message = import_failure(model(27)).message();
+    EXPECT_NE(message.find("'window'"), std::string::npos) << message;
+  }
+  Model known(27);
+  known.input("x", {1, 1, 4, 4}).output("y");
+  known.node("MaxPool", {"x"}, {"y"}, {{"kernel_shape", Dims{2, 2}}, {"storage_order", 0}});
+  EXPECT_TRUE(known.import().ok()) << known.import().status().to_string();
+}
+
 TEST(Import, OneErrorNamesAllThatIsNotSupported) {
   Model model;
   model.domain("com.example", 2).input("x", {1, 2}).output("y");
