@@ -51,11 +51,7 @@ Status celu(const Call& call) {
 }
 
 Status gelu_by_tanh(const Call& call) {
-  return apply_to_reals(call, [](auto x) {
-    using T = decltype(x);
-    const T scale = std::sqrt(2 * std::numbers::inv_pi_v<T>);
-    return T{0.5} * x * (1 + std::tanh(scale * (x + static_cast<T>(0.044715) * x * x * x)));
-  });
+  return apply_to_reals(call, [](auto x) { return reference::gelu_by_tanh(x); });
 }
 
 Status gelu_by_erf(const Call& call) {

@@ -13,7 +13,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <numbers>
 #include <numeric>
 
 #include "fallback/common_shapes.h"
@@ -200,18 +199,12 @@ void multiply(Layer<Weights>& layer, size_t expert, const float* inputs, size_t 
   }
 }
 
-// The approximation of Gelu by tanh.
-float gelu(float x) {
-  const float scale = std::sqrt(2 * std::numbers::inv_pi_v<float>);
-  return 0.5f * x * (1 + std::tanh(scale * (x + 0.044715f * x * x * x)));
-}
-
 float activated(const Mixture& mixture, float x) {
   switch (mixture.activation) {
     case ExpertActivation::kRelu:
       return std::max(x, 0.0f);
     case ExpertActivation::kGelu:
-      return gelu(x);
+      return reference::gelu_by_tanh(x);
     case ExpertActivation::kSilu:
       return x * reference::sigmoid(x);
     case ExpertActivation::kSwiglu:

@@ -158,6 +158,13 @@ T hard_sigmoid(T x, T alpha, T beta) {
   return std::clamp(alpha * x + beta, T{0}, T{1});
 }
 
+// The approximation of Gelu by tanh.
+template <class T>
+T gelu_by_tanh(T x) {
+  const T scale = std::sqrt(2 * std::numbers::inv_pi_v<T>);
+  return T{0.5} * x * (1 + std::tanh(scale * (x + static_cast<T>(0.044715) * x * x * x)));
+}
+
 // Computes log(1 + exp(x)) without overflow.
 template <class T>
 T softplus(T x) {
