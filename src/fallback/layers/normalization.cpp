@@ -10,6 +10,7 @@
 #include "fallback/common_shapes.h"
 #include "fallback/element.h"
 #include "fallback/families.h"
+#include "fallback/layers/root_mean_square.h"
 
 namespace millrace::fallback {
 namespace {
@@ -361,10 +362,7 @@ Status rms_norm(const Call& call) {
     for (size_t g = 0; g < groups; ++g) {
       const auto from = x.as<T>().subspan(g * size, size);
       const auto to = call.out(0).as<T>().subspan(g * size, size);
-      double squares = 0;
-      for (const T element : from) squares += static_cast<double>(element) * element;
-      const double inverse = 1 / std::sqrt(squares / static_cast<double>(size) + epsilon);
-      normalise_group(from, to, {}, inverse);
+      normalise_group(from, to, {}, inverse_root_mean_square(from, epsilon));
       scale_group(to, call.in(1), scales);
     }
     return {};

@@ -1,10 +1,9 @@
 // SimplifiedLayerNormalization, which exporters write in the domain of the standard: it divides
 // elements by their root mean square and multiplies them by a scale.
-#include <cmath>
-
 #include "fallback/common_shapes.h"
 #include "fallback/element.h"
 #include "fallback/families.h"
+#include "fallback/layers/root_mean_square.h"
 
 namespace millrace::fallback {
 namespace {
@@ -36,9 +35,7 @@ Status simplified_norm(const Call& call) {
     for (size_t g = 0; g < groups; ++g) {
       const auto from = x.as<T>().subspan(g * size, size);
       const auto to = call.out(0).as<T>().subspan(g * size, size);
-      double squares = 0;
-      for (const T element : from) squares += static_cast<double>(element) * element;
-      const double inverse = 1 / std::sqrt(squares / static_cast<double>(size) + epsilon);
+      const double inverse = inverse_root_mean_square(from, epsilon);
       for (size_t i = 0; i < size; ++i) to[i] = static_cast<T>(from[i] * inverse * scale[i]);
       if (call.output_count() > 1) call.out(1).as<float>()[g] = static_cast<float>(inverse);
     }
