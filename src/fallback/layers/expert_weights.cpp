@@ -5,11 +5,16 @@
 #include <algorithm>
 #include <array>
 
+#include "base/align.h"
 #include "fallback/common_shapes.h"
 #include "fallback/element.h"
+#include "tensor/packed_integers.h"
 
 namespace millrace::fallback {
 namespace {
+
+using tensor::packed_bytes;
+using tensor::packed_integer;
 
 Dims dims_of(std::initializer_list<size_t> sizes) {
   Dims dims;
@@ -24,17 +29,6 @@ Status check_operand(const NodeView& node, size_t index, DataType type, const Di
                                       tensor::to_string(type), graph::to_string(wanted),
                                       tensor::to_string(operand.type),
                                       graph::to_string(to_dims(operand.dims))));
-}
-
-// Returns integer `index` of integers of `bits` bits that are packed into bytes.
-uint32_t integer_at(const uint8_t* bytes, size_t index, size_t bits) {
-  const size_t per_byte = 8 / bits;
-  return static_cast<uint32_t>(bytes[index / per_byte]) >> (index % per_byte * bits) &
-         ((1u << bits) - 1);
-}
-
-size_t bytes_for(size_t integers, size_t bits) {
-  return (integers * bits + 7) / 8;
 }
 
 // Dequantises integers of less than a byte by a table with a number for each of them.
@@ -81,10 +75,11 @@ Result<PackedWeights> PackedWeights::of(const NodeView& node, const Places& plac
                                  : dequantise_bytes;
   made.has_blocks_ = block > 0;
   made.block_ = made.has_blocks_ ? static_cast<size_t>(block) : shape.columns;
-  made.blocks_ = made.has_blocks_ ? (shape.columns + made.block_ - 1) / made.block_ : 1;
+  made.blocks_ = made.has_blocks_ ? ceil_div(shape.columns, made.block_) : 1;
   const auto [experts, rows, columns] = shape;
-  MILLRACE_RETURN_IF_ERROR(check_operand(node, places.weights, DataType::kUint8,
-                                         dims_of({experts, rows, bytes_for(columns, made.bits_)})));
+  MILLRACE_RETURN_IF_ERROR(
+      check_operand(node, places.weights, DataType::kUint8,
+                    dims_of({experts, rows, packed_bytes(columns, made.bits_)})));
   if (!node.has(places.scales))
     return invalid_argument(
         fmt::format("its input {}, a list of scales, is missing", places.scales));
@@ -96,8 +91,8 @@ Result<PackedWeights> PackedWeights::of(const NodeView& node, const Places& plac
   if (node.has(places.zeros)) {
     MILLRACE_RETURN_IF_ERROR(check_operand(
         node, places.zeros, DataType::kUint8,
-        made.has_blocks_ ? dims_of({experts, rows, bytes_for(made.blocks_, made.bits_)})
-                         : dims_of({experts, bytes_for(rows, made.bits_)})));
+        made.has_blocks_ ? dims_of({experts, rows, packed_bytes(made.blocks_, made.bits_)})
+                         : dims_of({experts, packed_bytes(rows, made.bits_)})));
     made.zeros_ = node.in(places.zeros).as<uint8_t>().data();
   }
   made.buffer_.resize(columns);
@@ -113,14 +108,15 @@ float PackedWeights::zero_of(size_t expert, size_t index, size_t block) const {
   if (zeros_ == nullptr) return static_cast<float>(1u << (bits_ - 1));
   const size_t row = expert * shape_.rows + index;
   const uint32_t zero =
-      has_blocks_ ? integer_at(zeros_ + row * bytes_for(blocks_, bits_), block, bits_)
-                  : integer_at(zeros_ + expert * bytes_for(shape_.rows, bits_), index, bits_);
+      has_blocks_
+          ? packed_integer(zeros_ + row * packed_bytes(blocks_, bits_), block, bits_)
+          : packed_integer(zeros_ + expert * packed_bytes(shape_.rows, bits_), index, bits_);
   return static_cast<float>(zero);
 }
 
 const float* PackedWeights::row(size_t expert, size_t index) {
   const size_t row = expert * shape_.rows + index;
-  const uint8_t* const bytes = weights_ + row * bytes_for(shape_.columns, bits_);
+  const uint8_t* const bytes = weights_ + row * packed_bytes(shape_.columns, bits_);
   for (size_t block = 0; block < blocks_; ++block) {
     const size_t begin = block * block_, size = std::min(block_, shape_.columns - begin);
     dequantise_(bytes + begin * bits_ / 8, zero_of(expert, index, block), scale_of(row, block),

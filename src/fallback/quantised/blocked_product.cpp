@@ -7,20 +7,23 @@
 // the weights, where each column begins with a new byte. Without them they are 8.
 #include <fmt/format.h>
 
+#include "base/align.h"
 #include "fallback/common_shapes.h"
 #include "fallback/element.h"
 #include "fallback/families.h"
+#include "tensor/packed_integers.h"
 
 namespace millrace::fallback {
 namespace {
 
 constexpr size_t kX = 0, kWeights = 1, kScales = 2, kZeros = 3;
+constexpr size_t kWeightBits = 4;
 constexpr size_t kMiddle = 8;  // the zero point of blocks that state none
 
 struct Blocks {
   size_t depth, columns, size;
 
-  size_t count() const { return (depth + size - 1) / size; }
+  size_t count() const { return ceil_div(depth, size); }
   size_t weight_bytes() const { return count() * size / 2; }  // of a column
   size_t zero_bytes() const { return (count() + 1) / 2; }     // likewise
 };
@@ -73,12 +76,6 @@ Status shape_of_product(Inference& node) {
   return {};
 }
 
-// The number at that index of numbers of 4 bits.
-uint32_t number_at(std::span<const uint8_t> bytes, size_t index) {
-  const uint32_t byte = bytes[index / 2];
-  return index % 2 == 0 ? byte & 15 : byte >> 4;
-}
-
 // The dequantised weights of a column.
 void dequantise(const Call& call, const Blocks& blocks, size_t column, std::span<double> to) {
   const auto weights = call.in(kWeights).as<uint8_t>().subspan(column * blocks.weight_bytes(),
@@ -88,8 +85,10 @@ void dequantise(const Call& call, const Blocks& blocks, size_t column, std::span
     const size_t block = k / blocks.size;
     uint32_t zero = kMiddle;
     if (call.has(kZeros))
-      zero = number_at(call.in(kZeros).as<uint8_t>().subspan(column * blocks.zero_bytes()), block);
-    const double distance = static_cast<double>(number_at(weights, k)) - zero;
+      zero = tensor::packed_integer(
+          call.in(kZeros).as<uint8_t>().data() + column * blocks.zero_bytes(), block, kWeightBits);
+    const double distance =
+        static_cast<double>(tensor::packed_integer(weights.data(), k, kWeightBits)) - zero;
     to[k] = distance * static_cast<double>(scales[block]);
   }
 }

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/align.h"
 #include "device/cpu/accelerated/accelerated.h"
 #include "device/cpu/accelerated/attention/loops.h"
 #include "device/cpu/builder/operands.h"
@@ -178,19 +179,15 @@ Desc result_form(const Builder& builder, ValueId result) {
   return plain_desc(dims, ElementType::f32);
 }
 
-size_t blocks_of(size_t queries, size_t size) {
-  return (queries + size - 1) / size;
-}
-
 Division division_of(const Shape& shape, uint32_t chunks) {
-  Division division{1, blocks_of(shape.queries, attention::kMostQueries), 1,
+  Division division{1, ceil_div(shape.queries, attention::kMostQueries), 1,
                     attention::scratch_elements(shape.queries, shape.depth, shape.size)};
   for (const int64_t dim : shape.leading) division.matrices *= static_cast<size_t>(dim);
   division.parts = parts_with_scratch(chunks, division.scratch * sizeof(float));
   // Matrices that are fewer than the parts are divided further, but not into blocks of so few
   // queries that each copies the keys for little.
   constexpr size_t kFewestQueries = 32;
-  const size_t wanted = blocks_of(division.parts, division.matrices);
+  const size_t wanted = ceil_div<size_t>(division.parts, division.matrices);
   division.blocks = std::max(division.blocks, std::min(wanted, shape.queries / kFewestQueries));
   return division;
 }

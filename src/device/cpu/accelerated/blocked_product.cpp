@@ -9,6 +9,7 @@
 #include "device/cpu/accelerated/four_bit_loops.h"
 #include "device/cpu/builder/operands.h"
 #include "device/cpu/steps/parts.h"
+#include "tensor/packed_integers.h"
 
 namespace millrace::device::cpu::accelerated {
 namespace {
@@ -79,7 +80,7 @@ BufferId unpacked_zeros(Builder& builder, std::span<const uint8_t> packed, size_
   for (size_t column = 0; column < columns; ++column)
     for (size_t block = 0; block < blocks; ++block)
       zeros.push_back(
-          static_cast<float>(packed[column * bytes + block / 2] >> (block % 2 * 4) & 15));
+          static_cast<float>(tensor::packed_integer(packed.data() + column * bytes, block, 4)));
   zeros.resize(zeros.size() + kFourBitPadding);
   const Desc desc = plain_desc({static_cast<int64_t>(zeros.size())}, ElementType::f32);
   return builder.add_constant(desc, zeros).buffer;

@@ -11,9 +11,11 @@
 #include <optional>
 #include <utility>
 
+#include "base/align.h"
 #include "lowering/operators/bounded_constant.h"
 #include "lowering/operators/handlers.h"
 #include "tensor/half.h"
+#include "tensor/packed_integers.h"
 
 namespace millrace::lowering {
 namespace {
@@ -22,20 +24,14 @@ using graph::BinaryKind;
 using graph::Dims;
 using tensor::DataType;
 
-int64_t ceil_div(int64_t number, int64_t divisor) {
-  return number / divisor + (number % divisor != 0 ? 1 : 0);
-}
-
 bool are_covered(int64_t bits) {
   return bits == 2 || bits == 4 || bits == 8;
 }
 
-// Returns integer `index` of integers that are packed into bytes, the first of each byte in its
-// lowest bits.
-uint32_t number_at(std::span<const uint8_t> bytes, int64_t index, int64_t bits) {
-  const int64_t per_byte = 8 / bits;
-  const uint32_t byte = bytes[static_cast<size_t>(index / per_byte)];
-  return byte >> (index % per_byte * bits) & ((1u << bits) - 1);
+// Returns integer `index` of packed ones.
+uint32_t integer_at(std::span<const uint8_t> bytes, int64_t index, int64_t bits) {
+  return tensor::packed_integer(bytes.data(), static_cast<size_t>(index),
+                                static_cast<size_t>(bits));
 }
 
 // Returns the elements of a constant operand as float.
@@ -70,7 +66,7 @@ struct Blocks {
   int64_t depth = 0, columns = 0, bits = 4, block = 32;
 
   int64_t count() const { return ceil_div(depth, block); }
-  int64_t bytes(int64_t numbers) const { return ceil_div(numbers * bits, 8); }
+  int64_t bytes(int64_t numbers) const { return ceil_div(numbers * bits, int64_t{8}); }
 };
 
 Result<Blocks> read_blocks(NodeImport& node) {
@@ -106,7 +102,7 @@ Result<std::vector<float>> zeros_of(NodeImport& node, const Blocks& blocks) {
   for (int64_t column = 0; column < blocks.columns; ++column)
     for (int64_t block = 0; block < blocks.count(); ++block)
       zeros.push_back(static_cast<float>(
-          number_at(packed.subspan(static_cast<size_t>(column * bytes)), block, blocks.bits)));
+          integer_at(packed.subspan(static_cast<size_t>(column * bytes)), block, blocks.bits)));
   return zeros;
 }
 
@@ -150,7 +146,7 @@ Result<ValueId> widened(NodeImport& node, const Blocks& blocks) {
     for (int64_t k = 0; k < blocks.depth; ++k) {
       const int64_t place = (column * count + k / blocks.block) * bytes;
       const auto q = static_cast<float>(
-          number_at(weights.subspan(static_cast<size_t>(place)), k % blocks.block, blocks.bits));
+          integer_at(weights.subspan(static_cast<size_t>(place)), k % blocks.block, blocks.bits));
       const auto parameter =
           static_cast<size_t>(column * count + block_of_row[static_cast<size_t>(k)]);
       *to++ = (q - zeros[parameter]) * scales[parameter];
@@ -182,7 +178,7 @@ Result<ValueId> widened_by_table(NodeImport& node) {
   if (type != 0 && type != 1) return unsupported(fmt::format("quant_type {} is unknown", type));
   if (node.value(kWeights).type != DataType::kUint8)
     return unsupported("its weights must be UINT8");
-  MILLRACE_RETURN_IF_ERROR(check_count(node, kWeights, ceil_div(*count, 2)));
+  MILLRACE_RETURN_IF_ERROR(check_count(node, kWeights, ceil_div(*count, int64_t{2})));
   MILLRACE_RETURN_IF_ERROR(check_count(node, kScales, ceil_div(*count, block)));
   MILLRACE_ASSIGN_OR_RETURN(const std::vector<float> largest, numbers_of(node, kScales));
   MILLRACE_ASSIGN_OR_RETURN(MutableConstant constant, weights_of_shape(node, shape));
@@ -282,7 +278,7 @@ Result<Table> read_table(NodeImport& node) {
 float number_of(const Table& table, const graph::Value& value, int64_t index) {
   if (table.is_signed)
     return static_cast<float>(value.constant->as<int8_t>()[static_cast<size_t>(index)]);
-  return static_cast<float>(number_at(value.constant->as<uint8_t>(), index, table.bits));
+  return static_cast<float>(integer_at(value.constant->as<uint8_t>(), index, table.bits));
 }
 
 // Returns the zero points, which are packed like the data. Those of a row of blocks fill whole
@@ -290,7 +286,7 @@ float number_of(const Table& table, const graph::Value& value, int64_t index) {
 Result<std::vector<float>> zeros_of(NodeImport& node, const Table& table, size_t count) {
   if (!node.has(kTableZeros)) return std::vector<float>(count, table.zero);
   const graph::Value& value = node.value(kTableZeros);
-  const int64_t row_bytes = ceil_div(table.blocks * table.bits, 8);
+  const int64_t row_bytes = ceil_div(table.blocks * table.bits, int64_t{8});
   const auto wanted = table.bits == 8 ? std::optional(static_cast<int64_t>(count))
                                       : checked_product(Dims{table.outer, row_bytes});
   MILLRACE_RETURN_IF_ERROR(check_count(node, kTableZeros, wanted));
