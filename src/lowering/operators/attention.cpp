@@ -38,8 +38,7 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 // The stage of the scores that the output has: the attribute qk_matmul_output_mode.
 enum class ScoreKind : int64_t { kProducts, kCapped, kMasked, kWeights };
 
-struct Operands {
-  ValueId query = kNoValue, key = kNoValue, value = kNoValue;
+struct Operands : Heads {
   int64_t past = 0;  // keys of earlier calls, which come first
 };
 

@@ -109,10 +109,6 @@ Result<std::vector<ValueId>> penalties(NodeImport& node, size_t mask, size_t bia
   return result;
 }
 
-struct Heads {
-  ValueId query = kNoValue, key = kNoValue, value = kNoValue;
-};
-
 // Emits softmax(scale * query key^T + penalties) value, and joins the heads.
 Result<ValueId> attend(NodeImport& node, const Heads& heads,
                        const std::vector<ValueId>& penalties) {
@@ -235,8 +231,8 @@ struct Bias {
   int64_t begin;
 };
 
-// Splits an operand of MultiHeadAttention into heads. An operand of rank 3 gets its part of the
-// bias first; a key or value of rank 4 has separate heads already.
+// Splits an operand of MultiHeadAttention or of its decoder into heads. An operand of rank 3 gets
+// its part of the bias first; a key or value of rank 4 has separate heads already.
 Result<ValueId> biased_heads(NodeImport& node, size_t operand, const Bias& place, int64_t heads) {
   ValueId x = node.operand(operand);
   const size_t rank = node.shape(operand).size();
@@ -252,6 +248,19 @@ Result<ValueId> biased_heads(NodeImport& node, size_t operand, const Bias& place
     MILLRACE_ASSIGN_OR_RETURN(x, node.binary(BinaryKind::kAdd, x, bias));
   }
   return split_heads(node, x, heads);
+}
+
+// Splits query, key and value, the first operands, into heads. They have parts of one bias, an
+// operand that may be absent.
+Result<Heads> separate_heads(NodeImport& node, size_t bias, int64_t count) {
+  if (!node.has(1) || !node.has(2) || node.shape(0).size() != 3)
+    return unsupported("packed query, key and value are not supported");
+  const int64_t size = node.shape(0)[2];
+  Heads heads;
+  MILLRACE_ASSIGN_OR_RETURN(heads.query, biased_heads(node, 0, {bias, 0}, count));
+  MILLRACE_ASSIGN_OR_RETURN(heads.key, biased_heads(node, 1, {bias, size}, count));
+  MILLRACE_ASSIGN_OR_RETURN(heads.value, biased_heads(node, 2, {bias, 2 * size}, count));
+  return heads;
 }
 
 // The operands of DecoderMaskedMultiHeadAttention.
@@ -320,13 +329,7 @@ Result<ValueId> import_quantised_attention(NodeImport& node) {
 // the result; keys; values, both including those of the past.
 Result<ValueId> import_multi_head_attention(NodeImport& node) {
   MILLRACE_ASSIGN_OR_RETURN(const int64_t count, heads_of(node));
-  if (!node.has(1) || !node.has(2) || node.shape(0).size() != 3)
-    return unsupported("packed query, key and value are not supported");
-  const int64_t size = node.shape(0)[2];
-  Heads heads;
-  MILLRACE_ASSIGN_OR_RETURN(heads.query, biased_heads(node, 0, {3, 0}, count));
-  MILLRACE_ASSIGN_OR_RETURN(heads.key, biased_heads(node, 1, {3, size}, count));
-  MILLRACE_ASSIGN_OR_RETURN(heads.value, biased_heads(node, 2, {3, 2 * size}, count));
+  MILLRACE_ASSIGN_OR_RETURN(Heads heads, separate_heads(node, 3, count));
   int64_t past = 0;
   if (node.has(6) != node.has(7))
     return invalid_argument("its past must have both keys and values");
@@ -349,15 +352,9 @@ Result<ValueId> import_multi_head_attention(NodeImport& node) {
 // both including those of the past.
 Result<ValueId> import_decoder_masked_attention(NodeImport& node) {
   MILLRACE_ASSIGN_OR_RETURN(const int64_t count, number_of_heads(node));
-  if (!node.has(1) || !node.has(2) || node.shape(0).size() != 3)
-    return unsupported("packed query, key and value are not supported");
   if (node.has(kBeamWidth) || node.has(kIndirection))
     return unsupported("beams (beam_width and cache_indirection) are not supported");
-  const int64_t size = node.shape(0)[2];
-  Heads heads;
-  MILLRACE_ASSIGN_OR_RETURN(heads.query, biased_heads(node, 0, {kProjectionBias, 0}, count));
-  MILLRACE_ASSIGN_OR_RETURN(heads.key, biased_heads(node, 1, {kProjectionBias, size}, count));
-  MILLRACE_ASSIGN_OR_RETURN(heads.value, biased_heads(node, 2, {kProjectionBias, 2 * size}, count));
+  MILLRACE_ASSIGN_OR_RETURN(Heads heads, separate_heads(node, kProjectionBias, count));
   int64_t used = 0;
   if (node.shape(1).size() == 3) {
     MILLRACE_ASSIGN_OR_RETURN(used, past_in_use(node));

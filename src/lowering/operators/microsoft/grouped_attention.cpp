@@ -123,10 +123,6 @@ Result<Sizes> sizes_of(NodeImport& node) {
   return sizes;
 }
 
-struct Heads {
-  ValueId query = kNoValue, key = kNoValue, value = kNoValue;
-};
-
 // Returns query, key and value as [batch, heads, length, size], from three operands or one packed
 // operand.
 Result<Heads> heads_of(NodeImport& node, const Sizes& sizes) {

@@ -6,6 +6,11 @@
 
 namespace millrace::lowering {
 
+// Queries, keys and values of an attention.
+struct Heads {
+  ValueId query = kNoValue, key = kNoValue, value = kNoValue;
+};
+
 const graph::Dims& shape_of(NodeImport& node, ValueId value);
 
 // Returns elements [begin, begin + size) of dimension `axis`.
