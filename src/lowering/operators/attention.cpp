@@ -105,13 +105,8 @@ Result<Operands> operands_of(NodeImport& node) {
 // follows the past. kNoValue if even the first query sees all keys.
 Result<ValueId> kept_by_causality(NodeImport& node, int64_t queries, int64_t past, int64_t keys) {
   if (past + 1 >= keys) return kNoValue;
-  MILLRACE_ASSIGN_OR_RETURN(
-      MutableConstant constant,
-      bounded_constant(node, DataType::kFloat32, {queries, keys}, "a causal mask"));
-  float* to = constant.as<float>().data();
-  for (int64_t query = 0; query < queries; ++query)
-    for (int64_t key = 0; key < keys; ++key) *to++ = key <= past + query ? 1.0f : 0.0f;
-  return node.add_computed(std::move(constant.value));
+  return add_table<float>(node, {queries, keys}, "a causal mask",
+                          [past](int64_t query, int64_t key) { return key <= past + query; });
 }
 
 // Returns which keys the lengths of the sequences let each query see, [batch, 1, queries or 1,
@@ -121,14 +116,11 @@ Result<ValueId> kept_by_lengths(NodeImport& node, int64_t queries, int64_t keys,
   const int64_t batch = node.shape(kQuery)[0], rows = is_causal ? queries : 1;
   if (node.shape(kLengths) != Dims{batch} || node.value(kLengths).type != DataType::kInt64)
     return invalid_argument("its lengths must be one INT64 for each entry of the batch");
-  MILLRACE_ASSIGN_OR_RETURN(
-      MutableConstant constant,
-      bounded_constant(node, DataType::kInt64, {rows, keys}, "a list of positions"));
-  int64_t* to = constant.as<int64_t>().data();
   // The last query sees `length` keys, and each one before it one key less.
-  for (int64_t row = 0; row < rows; ++row)
-    for (int64_t key = 0; key < keys; ++key) *to++ = key + rows - 1 - row;
-  MILLRACE_ASSIGN_OR_RETURN(const ValueId needed, node.add_computed(std::move(constant.value)));
+  MILLRACE_ASSIGN_OR_RETURN(
+      const ValueId needed,
+      add_table<int64_t>(node, {rows, keys}, "a list of positions",
+                         [rows](int64_t row, int64_t key) { return key + rows - 1 - row; }));
   MILLRACE_ASSIGN_OR_RETURN(const ValueId lengths,
                             node.reshape(node.operand(kLengths), {batch, 1, 1}));
   MILLRACE_ASSIGN_OR_RETURN(const ValueId kept, compared(node, "Less", needed, lengths));

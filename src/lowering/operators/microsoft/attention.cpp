@@ -7,7 +7,6 @@
 
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "lowering/operators/bounded_constant.h"
 #include "lowering/operators/handlers.h"
@@ -35,11 +34,8 @@ Result<ValueId> penalty_of(NodeImport& node, ValueId kept, Dims shape) {
 
 // Returns the constant 0, 1, ..., count - 1, as INT32.
 Result<ValueId> integers(NodeImport& node, int64_t count) {
-  MILLRACE_ASSIGN_OR_RETURN(MutableConstant constant,
-                            bounded_constant(node, DataType::kInt32, {count}, "a list of lengths"));
-  const auto elements = constant.as<int32_t>();
-  std::iota(elements.begin(), elements.end(), 0);
-  return node.add_computed(std::move(constant.value));
+  return add_table<int32_t>(node, {count}, "a list of lengths",
+                            [](int64_t, int64_t position) { return position; });
 }
 
 // Returns the additive mask for a mask tensor, in which positive elements mark positions that

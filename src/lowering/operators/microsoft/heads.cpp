@@ -87,16 +87,11 @@ Result<ValueId> scalar_constant(NodeImport& node, float value) {
 
 Result<ValueId> causal_window_mask(NodeImport& node, int64_t queries, int64_t past, int64_t keys,
                                    int64_t window, float hidden) {
-  MILLRACE_ASSIGN_OR_RETURN(MutableConstant constant,
-                            bounded_constant(node, DataType::kFloat32, {queries, keys}, "a mask"));
-  float* to = constant.as<float>().data();
-  for (int64_t query = 0; query < queries; ++query)
-    for (int64_t key = 0; key < keys; ++key) {
-      const int64_t distance = past + query - key;
-      const bool is_seen = distance >= 0 && (window < 0 || distance < window);
-      *to++ = is_seen ? 0 : hidden;
-    }
-  return node.add_computed(std::move(constant.value));
+  return add_table<float>(node, {queries, keys}, "a mask", [=](int64_t query, int64_t key) {
+    const int64_t distance = past + query - key;
+    const bool is_seen = distance >= 0 && (window < 0 || distance < window);
+    return is_seen ? 0 : hidden;
+  });
 }
 
 Result<ValueId> append_to_past(NodeImport& node, ValueId past, ValueId x) {

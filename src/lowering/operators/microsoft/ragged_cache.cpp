@@ -22,13 +22,7 @@ Result<ValueId> combined(NodeImport& node, const char* type, ValueId a, ValueId 
 // Returns a constant of INT64, whose elements are `element(row, column)`.
 template <class Element>
 Result<ValueId> table_of(NodeImport& node, int64_t rows, int64_t columns, Element&& element) {
-  MILLRACE_ASSIGN_OR_RETURN(
-      MutableConstant constant,
-      bounded_constant(node, DataType::kInt64, {1, rows, columns}, "a table of positions"));
-  int64_t* to = constant.as<int64_t>().data();
-  for (int64_t row = 0; row < rows; ++row)
-    for (int64_t column = 0; column < columns; ++column) *to++ = element(row, column);
-  return node.add_computed(std::move(constant.value));
+  return add_table<int64_t>(node, {1, rows, columns}, "a table of positions", element);
 }
 
 Result<ValueId> number(NodeImport& node, int64_t value) {

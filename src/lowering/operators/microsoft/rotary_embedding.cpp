@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <numeric>
-
 #include "lowering/operators/bounded_constant.h"
 #include "lowering/operators/handlers.h"
 #include "lowering/operators/microsoft/heads.h"
@@ -75,12 +73,9 @@ Result<ValueId> rows_of(NodeImport& node, size_t table, size_t positions, int64_
   if (shape == Dims{node.shape(kX)[0], length})
     return node.emit(graph::Gather{0}, {node.operand(table), node.operand(positions)});
   if (shape != Dims{1}) return invalid_argument("its positions must be [batch, length] or [1]");
-  MILLRACE_ASSIGN_OR_RETURN(
-      MutableConstant range,
-      bounded_constant(node, tensor::DataType::kInt64, {1, length}, "a list of positions"));
-  const auto elements = range.as<int64_t>();
-  std::iota(elements.begin(), elements.end(), 0);
-  MILLRACE_ASSIGN_OR_RETURN(const ValueId offsets, node.add_computed(std::move(range.value)));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId offsets,
+                            add_table<int64_t>(node, {1, length}, "a list of positions",
+                                               [](int64_t, int64_t token) { return token; }));
   MILLRACE_ASSIGN_OR_RETURN(const auto rows,
                             node.emit_fallback({"Add", {}}, {offsets, node.operand(positions)}, 1));
   return node.emit(graph::Gather{0}, {node.operand(table), rows[0]});
