@@ -25,14 +25,29 @@ void note(const std::string& name, int32_t type, Types& types) {
   if (!is_in_networks(type)) types.emplace(name, type);
 }
 
-// Returns the types of the values of a graph that a network does not have, as far as the graph
-// states them, by name. Those of results are added node by node.
+// Notes the type of the result of a node that states it.
+void note_stated(const ::onnx::NodeProto& node, Types& types) {
+  if (node.output_size() != 1) return;
+  const bool casts = node.op_type() == "Cast" || node.op_type() == "BitCast";
+  for (const auto& attribute : node.attribute()) {
+    const bool states_type =
+        (casts && attribute.name() == "to") ||
+        (node.op_type() == "QuantizeLinear" && attribute.name() == "output_dtype");
+    if (states_type) note(node.output(0), static_cast<int32_t>(attribute.i()), types);
+    if (node.op_type() == "Constant" && attribute.has_t())
+      note(node.output(0), attribute.t().data_type(), types);
+  }
+}
+
+// Returns the types of the values of a graph that a network does not have, as far as they are
+// stated, by name. Types that follow from others are added node by node.
 Types types_of(const ::onnx::GraphProto& graph) {
   Types types;
   for (const auto& tensor : graph.initializer()) note(tensor.name(), tensor.data_type(), types);
   for (const auto* values : {&graph.input(), &graph.value_info()})
     for (const auto& value : *values)
       note(value.name(), value.type().tensor_type().elem_type(), types);
+  for (const auto& node : graph.node()) note_stated(node, types);
   return types;
 }
 
@@ -63,19 +78,10 @@ int operand_of_same_type(const ::onnx::NodeProto& node) {
 
 // Notes the type of the result of a node that states it, or has it from an operand.
 void note_result(const ::onnx::NodeProto& node, Scope& scope) {
-  if (node.output_size() != 1) return;
-  const bool casts = node.op_type() == "Cast" || node.op_type() == "BitCast";
-  for (const auto& attribute : node.attribute()) {
-    const bool states_type =
-        (casts && attribute.name() == "to") ||
-        (node.op_type() == "QuantizeLinear" && attribute.name() == "output_dtype");
-    if (states_type) note(node.output(0), static_cast<int32_t>(attribute.i()), scope.types);
-    if (node.op_type() == "Constant" && attribute.has_t())
-      note(node.output(0), attribute.t().data_type(), scope.types);
-  }
+  note_stated(node, scope.types);
   const int operand = operand_of_same_type(node);
   const auto type = operand >= 0 ? scope.find(node, operand) : std::nullopt;
-  if (type) note(node.output(0), *type, scope.types);
+  if (type && node.output_size() == 1) note(node.output(0), *type, scope.types);
 }
 
 // Sets an attribute. An existing one takes precedence, unless it is 0, the default of the standard,

@@ -64,7 +64,7 @@ TEST(NarrowTypesImport, CastLikeTakesTheTypeOfAConstant) {
               ElementsAre(-2, 1));
 }
 
-// q has the type of its zero point, and twice the type of the constant by way of another CastLike.
+// The type follows from the zero point of a QuantizeLinear, or by way of another CastLike.
 TEST(NarrowTypesImport, CastLikeTakesTheTypeOfAResult) {
   const auto to_float = [](Model& model, const char* from) -> Model& {
     return model.node("Cast", {from}, {"y"}, {{"to", TensorProto::FLOAT}});
@@ -83,16 +83,21 @@ TEST(NarrowTypesImport, CastLikeTakesTheTypeOfAResult) {
 }
 
 TEST(NarrowTypesImport, ValuesKeepTheirTypeWhenTheyAreReshaped) {
-  for (const char* type : {"Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze"}) {
+  struct Case {
+    const char* type;
+    Dims dims, second;  // of the zero points, and the second operand, if there is one
+  };
+  for (const Case& example : {Case{"Identity", {3}, {}}, Case{"Reshape", {3, 1}, {3}},
+                              Case{"Squeeze", {3, 1}, {1}}, Case{"Transpose", {3}, {}}}) {
     Model model(25);
-    model.floats("x", {3}, {-9, 1.3f, 500}).floats("scale", {}, {1}).ints("axes", {});
-    model.constant(packed("zero", kInt4, {}, std::string(1, '\0')));
-    const bool has_axes = std::string(type) != "Identity" && std::string(type) != "Transpose";
-    model.node(type, has_axes ? Names{"zero", "axes"} : Names{"zero"}, {"same"});
-    model.node("QuantizeLinear", {"x", "scale", "same"}, {"q"});
-    EXPECT_THAT(outputs_of(model.node("DequantizeLinear", {"q", "scale", "same"}, {"y"})),
-                ElementsAre(-8, 1, 7))
-        << type;
+    model.floats("x", {3}, {-9, 1.3f, 500}).floats("scale", {3}, {1, 1, 1});
+    model.constant(packed("zero", kInt4, example.dims, std::string(2, '\0')));
+    model.ints("second", example.second);
+    model.node(example.type, example.second.empty() ? Names{"zero"} : Names{"zero", "second"},
+               {"same"});
+    model.node("QuantizeLinear", {"x", "scale", "same"}, {"q"}, {{"axis", 0}});
+    model.node("DequantizeLinear", {"q", "scale", "same"}, {"y"}, {{"axis", 0}});
+    EXPECT_THAT(outputs_of(model), ElementsAre(-8, 1, 7)) << example.type;
   }
 }
 
