@@ -43,7 +43,7 @@ make_root() {
   touch "$root/complete"
 }
 
-# Runs a command there, with the sources as they are here.
+# Runs a command there, with the sources as they are here, and the models beside them where they are.
 inside() { # COMMAND
   mkdir -p "$root/millrace"
   # shellcheck disable=SC2016  # for the shell inside
@@ -52,6 +52,11 @@ inside() { # COMMAND
     mount -t proc proc "$1/proc"
     mount --bind "$2" "$1/millrace"
     mount -o remount,bind,ro "$1/millrace"
+    if [[ -d $2/../shared ]]; then
+      mkdir -p "$1/shared"
+      mount --bind "$2/../shared" "$1/shared"
+      mount -o remount,bind,ro "$1/shared"
+    fi
     exec chroot "$1" bash -euc "cd /millrace; $3"' bash "$root" "$PWD" "$1"
 }
 
