@@ -25,6 +25,16 @@ enum class WhenFull : uint8_t {
 // The order in which callbacks are called.
 enum class CallbackOrder : uint8_t { kSubmission, kCompletion };
 
+// Whether a thread that waits for a job of a unit runs it itself, as long as no lane has begun it.
+enum class CallerHelps : uint8_t {
+  // It does where that ends sooner: the unit's jobs take no longer than waking a lane does, both
+  // as measured, and a time limit of the wait is far longer. Threads that run callbacks never do,
+  // nor do waits for units with a watchdog or of ranks, or on devices that inject faults. The times
+  // are measured anew all the time.
+  kAuto,
+  kNever,
+};
+
 // Options of an execution unit.
 struct UnitOptions {
   std::string name{};  // for messages and logs
@@ -37,6 +47,8 @@ struct UnitOptions {
   // not succeed. With zero it sleeps at once. A longer time saves the wake-up (tens of microseconds
   // on virtual machines) at the price of a busy core during the wait.
   std::chrono::nanoseconds wait_spin = std::chrono::microseconds(20);
+  // A thread that must not compute, such as one with the priority of real time, waits with kNever.
+  CallerHelps caller_helps = CallerHelps::kAuto;
   // A job that runs without progress (frames, operators) for this time is given up: it completes
   // with kHung, and the message names frame, partition, operator and the tensor it was writing.
   // Zero means never. Time in the queue does not count. The environment variable MILLRACE_WATCHDOG,

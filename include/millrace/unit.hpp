@@ -98,8 +98,8 @@ class Unit {
 
   // Submits a job (waiting for a place) and waits for its status. If the unit is idle and a lane
   // sleeps, the job runs on the calling thread in its place, which saves a hand-off and a wake-up;
-  // not with a watchdog, a deadline or a callback. Returns the job's status, or the errors of
-  // submit().
+  // not with a watchdog, and with a deadline or a callback only as a wait would run it (see
+  // UnitOptions::caller_helps). Returns the job's status, or the errors of submit().
   Status execute(const Model& model, JobArgs args);
 
   // Waits until k places are free. kDeadlineExceeded if `timeout` passed first, kInvalidArgument if

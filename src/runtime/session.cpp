@@ -107,8 +107,9 @@ class Session::Impl final : public JobTask::Listener {
 
     // Reserves the resources, unless that was done before. Throws std::bad_alloc.
     void make();
-    // Makes a job of the entry, with the next id. Requirement: make() was called.
-    Job* issue() noexcept;
+    // Makes a job of the entry, with the next id, which `unit` runs. Requirement: make() was
+    // called.
+    Job* issue(queue::Unit& unit) noexcept;
 
    private:
     Impl& session_;
@@ -270,8 +271,9 @@ Result<SessionJobId> Session::Impl::submit_checked(const JobBindings& bindings,
                                                    JobCallback callback) {
   Reservation reservation(*this, std::move(callback));
   SessionJobId id = 0;
+  queue::Unit* unit = nullptr;
   const auto fill = [&](queue::Task& task) {
-    Job* const job = reservation.issue();
+    Job* const job = reservation.issue(*unit);
     id = job->id;
     static_cast<JobTask&>(task).fill(executor_, bindings, job);
   };
@@ -280,7 +282,7 @@ Result<SessionJobId> Session::Impl::submit_checked(const JobBindings& bindings,
   if (acceptance_order_ != nullptr) in_order = acceptance_order_->lock();
   for (;;) {
     if (closed_.load()) return session_closed();
-    queue::Unit* const unit = least_busy_unit();
+    unit = least_busy_unit();
     if (unit == nullptr && is_full()) return session_full();
     if (unit == nullptr) continue;
     reservation.make();
@@ -330,8 +332,9 @@ Session::Impl::Reservation::~Reservation() {
   if (prepared_) session_.sequencer_.release();
 }
 
-Job* Session::Impl::Reservation::issue() noexcept {
+Job* Session::Impl::Reservation::issue(queue::Unit& unit) noexcept {
   Job* const job = std::exchange(entry_, nullptr);
+  job->unit = &unit;  // before the job is in the table
   const auto issue_as = [&](CallbackSequencer::Ticket ticket) {
     session_.jobs_.issue(job, ticket);
   };

@@ -1,4 +1,5 @@
-// With a watchdog, a deadline or a callback execute leaves the job to a lane.
+// With a watchdog execute leaves the job to a lane, and with a deadline or a callback where callers
+// never help.
 #include "tests/conformance/support/behaviour.h"
 #include "tests/conformance/support/callback_log.h"
 #include "tests/conformance/support/hook_gate.h"
@@ -9,7 +10,8 @@ namespace {
 MILLRACE_BEHAVIOUR(execute_on_a_lane) {
   CallbackLog log;
   HookGate starts;
-  Unit watched = make_unit({.watchdog = kPatience}), unit = make_unit();
+  Unit watched = make_unit({.watchdog = kPatience});
+  Unit unit = make_unit({.caller_helps = CallerHelps::kNever});
   JobArgs timed = args(), with_callback = args();
   timed.deadline = std::chrono::steady_clock::now() + kPatience;
   with_callback.callback = log.callback();

@@ -8,7 +8,8 @@
  * be put to work. With it a third thread runs a request on a borrowed lane (source 2) that ends
  * only after all others: the other lane must do the rest. With HELPER one lane takes a chunk of
  * another request, which ends only after all that are submitted here, and the leader of that
- * request wakes lanes for it: again the other lane must do the rest.
+ * request wakes lanes for it: again the other lane must do the rest. With WAITER a thread that
+ * waits for source 0 runs its requests on a borrowed lane, if it can.
  *
  * Each other #ifdef is a plant: a mistake that verification must find.
  */
@@ -19,7 +20,7 @@
 #define SUBMITTED(s) 1
 #else
 #define SOURCES 2
-#ifdef HELPER
+#if defined(HELPER) || defined(WAITER)
 #define SUBMITTED(s) 1
 #else
 #define SUBMITTED(s) (1 + (s))
@@ -351,6 +352,53 @@ proctype borrower() {
 }
 #endif
 
+#ifdef WAITER
+/* Unit::Impl::help */
+proctype waiter() {
+  byte lent = NONE, woken = NONE;
+  bool owner;
+  /* borrow_ready */
+  atomic { take_parked(lent) }
+  if
+  :: lent != NONE ->
+     /* own */
+     atomic { try_move_to_scheduled(0, owner) }
+     if
+     :: owner
+     :: else ->
+        atomic { /* ReadyList::remove */
+          if
+          :: in_list[0] -> in_list[0] = false; size--; owner = true
+          :: else
+          fi
+        }
+     fi;
+     if
+     :: owner ->
+        do
+        :: HAS_WORK(0) -> run_one(0)
+        :: else -> break
+        od;
+        /* resume */
+        owner = false;
+        let_go(0, owner);
+        if
+        :: owner -> continue_elsewhere(0)
+        :: else
+        fi
+     :: else
+     fi;
+     /* give_back */
+     parked[lent] = true;
+     if
+     :: READY_EMPTY
+     :: else -> wake_one()
+     fi
+  :: else
+  fi
+}
+#endif
+
 init {
   byte i;
   atomic {
@@ -366,6 +414,9 @@ init {
 #endif
 #ifdef HELPER
     run leader();
+#endif
+#ifdef WAITER
+    run waiter();
 #endif
     i = 0
   }

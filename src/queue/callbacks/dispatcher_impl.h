@@ -61,6 +61,8 @@ class Dispatcher::Impl final : public Watched, public std::enable_shared_from_th
   void drain(Strand::State& strand);
   // Returns whether the calling thread runs a call of that strand.
   static bool runs_here(const Strand::State& strand) noexcept { return running_ == &strand; }
+  // Returns whether the calling thread is one of a dispatcher.
+  static bool is_its_thread() noexcept { return serving_ != nullptr; }
   // Ends the threads as described at ~Dispatcher.
   void stop();
 

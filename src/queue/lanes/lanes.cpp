@@ -355,6 +355,15 @@ LaneId Lanes::Impl::borrow(Source& source) noexcept {
   return lane;
 }
 
+// The lane comes first: without one the source stays where a lane will find it.
+LaneId Lanes::Impl::borrow_ready(Source& source) {
+  if (core_ || !has_stack(kStackForJobs)) return kNoLane;
+  const LaneId lane = sleepers_.borrow();
+  if (lane == kNoLane || own(source)) return lane;
+  sleepers_.give_back(lane, [this] { return !ready_.empty(); });
+  return kNoLane;
+}
+
 void Lanes::Impl::give_back(Source& source, LaneId lane) noexcept {
   resume(source);
   sleepers_.give_back(lane, [this] { return !ready_.empty(); });

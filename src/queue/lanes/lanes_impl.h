@@ -55,6 +55,9 @@ class Lanes::Impl : public std::enable_shared_from_this<Lanes::Impl> {
   // lanes are pinned.
   Team* team() noexcept { return base_ > 1 && !core_ ? &team_ : nullptr; }
 
+  // See Sleepers::wake_ns.
+  int64_t wake_ns() const noexcept { return sleepers_.wake_ns(); }
+
   void attach() { ready_.attach(); }
   void detach() { ready_.detach(); }
 
@@ -72,6 +75,8 @@ class Lanes::Impl : public std::enable_shared_from_this<Lanes::Impl> {
   // as which it runs requests. Returns that lane; kNoLane if the source has an owner, no lane
   // sleeps, the lanes are pinned, or the stack of the calling thread is too small.
   LaneId borrow(Source& source) noexcept;
+  // Does the same for a source that is idle or ready, that is, which no lane holds.
+  LaneId borrow_ready(Source& source);
   void give_back(Source& source, LaneId lane) noexcept;
   // Gives back the lane only, after the caller's request hung and the source was taken from it.
   void give_back_late(LaneId lane) noexcept;

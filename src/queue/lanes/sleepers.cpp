@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/clock.h"
 #include "queue/waiting/spin.h"
 
 namespace millrace::queue {
@@ -14,6 +15,7 @@ void Sleepers::wake(uint32_t searchers) noexcept {
     const LaneId lane = take_parked();
     if (lane == kNoLane) return;
     searching_.fetch_add(1, std::memory_order_seq_cst);
+    woken_at_ns_[lane].store(now_ns(), std::memory_order_relaxed);
     parkers_[lane].unpark();
   }
 }
@@ -40,7 +42,19 @@ LaneId Sleepers::take_parked() noexcept {
 void Sleepers::sleep(LaneId lane) noexcept {
   spin_budget::give();
   parkers_[lane].park();
+  note_wake(lane);
   spin_budget::take();
+}
+
+// Updates the exponential moving average of the time to wake, in which the newest has a weight of
+// 1/8. A lane that waits for a core longer than a wake takes anywhere counts as kLongest.
+void Sleepers::note_wake(LaneId lane) noexcept {
+  constexpr int64_t kLongest = 200'000;
+  const int64_t woken_at = woken_at_ns_[lane].exchange(0, std::memory_order_relaxed);
+  if (woken_at == 0) return;  // woken by stop()
+  const int64_t taken = std::min(now_ns() - woken_at, kLongest);
+  const int64_t mean = wake_ns();
+  wake_ns_.store(mean == 0 ? taken : mean + (taken - mean) / 8, std::memory_order_relaxed);
 }
 
 void Sleepers::stop() noexcept {

@@ -32,6 +32,7 @@ class Sleepers {
   // For lanes with ids 0 to id_limit - 1.
   explicit Sleepers(uint32_t id_limit)
       : parked_((id_limit + 63) / 64),
+        woken_at_ns_(id_limit),
         parkers_(std::make_unique<Parker[]>(id_limit)),
         id_limit_(id_limit) {}
 
@@ -77,6 +78,10 @@ class Sleepers {
     if (has_work()) wake_one();
   }
 
+  // Returns how long it takes from waking a lane until it runs, as measured lately; 0 if no lane
+  // has been woken yet.
+  int64_t wake_ns() const noexcept { return wake_ns_.load(std::memory_order_relaxed); }
+
   // Wakes every lane; from now on none sleeps.
   void stop() noexcept;
 
@@ -91,12 +96,16 @@ class Sleepers {
   }
   LaneId take_parked() noexcept;
   void sleep(LaneId lane) noexcept;
+  void note_wake(LaneId lane) noexcept;
   static uint64_t bit(LaneId lane) noexcept { return uint64_t{1} << (lane % 64); }
 
   alignas(64) std::atomic<uint32_t> searching_{0};
   std::atomic<bool> stopped_{false};
   std::vector<std::atomic<uint64_t>> parked_;  // one bit per lane
-  const std::unique_ptr<Parker[]> parkers_;    // by lane
+  // When a lane was woken that has not yet run; 0 for others. Measurements only: relaxed.
+  std::vector<std::atomic<int64_t>> woken_at_ns_;
+  std::atomic<int64_t> wake_ns_{0};
+  const std::unique_ptr<Parker[]> parkers_;  // by lane
   const uint32_t id_limit_;
 };
 

@@ -37,6 +37,8 @@ Unit::Impl::Impl(std::shared_ptr<Lanes::Impl> lanes, std::unique_ptr<Lanes> own_
                      fmt::format("unit {} '{}' is closed", id_.value(), options_.name)),
       ring_(options_.depth),
       results_(options_.depth),
+      callers_help_(options_.caller_helps == CallerHelps::kAuto && !has_own_lanes_ &&
+                    options_.watchdog.count() <= 0 && options_.acceptance_order == nullptr),
       spin_(options_.wait_spin) {}
 
 Status Unit::Impl::make_tasks() {
@@ -61,6 +63,7 @@ Status Unit::Impl::expect_waits() {
   if (expects_waits_ || has_own_lanes_) return {};
   MILLRACE_RETURN_IF_ERROR(lanes_->add_waiting_unit());
   expects_waits_ = true;
+  callers_help_.store(false, std::memory_order_relaxed);
   return {};
 }
 

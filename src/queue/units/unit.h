@@ -34,6 +34,7 @@
 // that change the unit return kForked, and the destructor does nothing.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -185,6 +186,11 @@ class Unit {
   // (zero or less polls); kInvalidJobId for an id that this unit never issued, or whose result is
   // no longer kept. Fewer results are kept if there is no memory for more.
   Status wait(SequenceId id, std::chrono::nanoseconds timeout);
+
+  // Called by a thread that is about to wait, at most for `timeout`, until a request of this unit
+  // sets `done`. Runs the unit's requests on this thread until then, as long as no lane has begun
+  // them and UnitOptions::caller_helps allows it. wait() does that by itself.
+  void help(const std::atomic<bool>& done, std::chrono::nanoseconds timeout);
 
   // Returns whether the request is completed; false for an id that was never issued.
   bool is_completed(SequenceId id) const noexcept;

@@ -73,7 +73,7 @@ bool Unit::Impl::run_started(uint64_t counter, Running& running, LaneId lane) no
   std::chrono::nanoseconds taken{0};
   if (status.ok()) {
     emit(HookPoint::kStarted, sequence(counter), lane);
-    status = run_timed(running, taken);
+    status = run_timed(counter, running, taken);
   }
   if (!ring_.finish(counter)) {
     abandon(&running);
@@ -121,9 +121,10 @@ Status Unit::Impl::refusal(const Request& request) {
   return {};
 }
 
-// Runs the task. Measures the time only if the policy needs it.
-Status Unit::Impl::run_timed(Running& running, std::chrono::nanoseconds& taken) noexcept {
-  if (options_.when_full != WhenFull::kShedByDeadline)
+// Runs the task, and measures the time of some.
+Status Unit::Impl::run_timed(uint64_t counter, Running& running,
+                             std::chrono::nanoseconds& taken) noexcept {
+  if (!measures_run(counter)) [[likely]]
     return running.request.task->run(running.control);
   const auto begin = std::chrono::steady_clock::now();
   Status status = running.request.task->run(running.control);

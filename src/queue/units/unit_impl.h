@@ -7,6 +7,7 @@
 //   unit_complete.cpp  running, completing and removing requests; closing the unit
 //   unit_watch.cpp     the timers: deadlines and hung requests; degrading and resetting the unit
 //   unit_wait.cpp      waiting for completions, event fds, cancelling
+//   unit_help.cpp      running requests on a thread that waits for them
 #pragma once
 
 #include <atomic>
@@ -85,6 +86,9 @@ class Unit::Impl final : public Source, public Watched {
 
   // Learning of completion.
   Status wait(SequenceId id, std::chrono::nanoseconds timeout);
+  // See Unit::help. `done` is called by the owner of the unit. Requirement: a Visit of waiters().
+  template <class Done>
+  void help(std::chrono::nanoseconds timeout, Done&& done);
   Status notify_fd(SequenceId id, int fd, uint8_t slot);
   Status notify_each_fd(int fd);
   Status wait_free(uint32_t k, std::chrono::nanoseconds timeout);
@@ -95,6 +99,8 @@ class Unit::Impl final : public Source, public Watched {
     return waits_.add(node, [this](uint64_t counter) { return is_completed(counter); });
   }
   bool remove_waiter(WaitNode& node) { return waits_.remove(node); }
+  // Threads that may wait are counted here: closing the unit waits for them.
+  Visitors& waiters() noexcept { return inside_; }
   // Returns the strand, for coroutines that are resumed on it; null if the unit is closed or the
   // dispatcher has no thread for it.
   std::shared_ptr<Strand> strand_for_waiters();
@@ -157,7 +163,7 @@ class Unit::Impl final : public Source, public Watched {
   bool run_started(uint64_t counter, Running& running, LaneId lane) noexcept;
   void refuse_without_lane(uint64_t counter) noexcept;
   Status refusal(const Request& request);
-  Status run_timed(Running& running, std::chrono::nanoseconds& taken) noexcept;
+  Status run_timed(uint64_t counter, Running& running, std::chrono::nanoseconds& taken) noexcept;
   void note_run(std::chrono::nanoseconds taken) noexcept;
   void abandon(Running* running) noexcept;
   void complete(uint64_t counter, Request& request, Status status) noexcept;
@@ -175,6 +181,13 @@ class Unit::Impl final : public Source, public Watched {
   void stop_expecting_waits() noexcept;
   void cancel_queued();
   void drop_tasks();
+
+  // unit_help.cpp
+  bool may_help(std::chrono::nanoseconds timeout) const noexcept;
+  bool measures_run(uint64_t counter) const noexcept;
+  LaneId begin_help();
+  bool help_with_next(LaneId lane) noexcept;
+  void end_help(LaneId lane) noexcept;
 
   // unit_watch.cpp
   std::unique_ptr<Running> make_running() noexcept;
@@ -234,7 +247,10 @@ class Unit::Impl final : public Source, public Watched {
   std::atomic<Deadline::rep> called_at_{kNoDeadline.time_since_epoch().count()};
   // Every request before this one has started or was removed: searches begin here.
   std::atomic<uint64_t> first_waiting_{1};
-  // Moving average of the time of a run, for WhenFull::kShedByDeadline. Written by the owner.
+  // Whether threads that wait may run requests. Never set again once it is false.
+  std::atomic<bool> callers_help_;
+  // Moving average of the time of a run, for WhenFull::kShedByDeadline and CallerHelps::kAuto.
+  // Written by the owner.
   std::atomic<int64_t> mean_run_ns_{0};
 
   // Written by submitters.
@@ -256,5 +272,15 @@ class Unit::Impl final : public Source, public Watched {
   } seen_;
   Deadline closed_at_;  // under watch_mutex_
 };
+
+template <class Done>
+void Unit::Impl::help(std::chrono::nanoseconds timeout, Done&& done) {
+  if (!may_help(timeout)) return;
+  const LaneId lane = begin_help();
+  if (lane == kNoLane) return;
+  while (!done())
+    if (!help_with_next(lane)) return;
+  end_help(lane);
+}
 
 }  // namespace millrace::queue

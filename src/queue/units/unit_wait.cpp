@@ -19,6 +19,7 @@ Status Unit::Impl::wait(SequenceId id, std::chrono::nanoseconds timeout) {
   // Another thread may destroy the unit as soon as the request is completed; it waits for visitors.
   const Visit visit(inside_);
   if (ring_.is_completed(counter)) return poll(counter);
+  help(timeout, [&] { return ring_.is_completed(counter); });
   return wait_until_completed(counter, timeout) ? result(counter) : pending_;
 }
 

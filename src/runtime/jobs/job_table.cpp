@@ -107,12 +107,14 @@ Status JobTable::still_pending(const Job* job) {
   return pending_job();
 }
 
-// Waits for the job, spinning first; returns whether it is done. Requirement: this thread is
-// counted in job->waiters, which keeps the entry. It is no longer counted afterwards.
+// Runs the job on this thread if its unit allows that, and otherwise waits, spinning first; returns
+// whether it is done. Requirement: this thread is counted in job->waiters, which keeps the entry.
+// It is no longer counted afterwards.
 bool JobTable::await(std::unique_lock<std::mutex>& lock, Job* job,
                      std::chrono::nanoseconds timeout) {
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   lock.unlock();
+  if (job->unit != nullptr) job->unit->help(job->done, timeout);
   queue::spin_budget::take();
   spin_.until([&] { return job->done.load(std::memory_order_acquire); }, timeout);
   queue::spin_budget::give();

@@ -24,6 +24,7 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "queue/requests/request.h"
+#include "queue/units/unit.h"
 #include "queue/waiting/spin.h"
 #include "runtime/jobs/callback_sequencer.h"
 #include "runtime/jobs/job.h"
@@ -35,6 +36,7 @@ namespace millrace::runtime {
 struct Job {
   SessionJobId id = 0;
   CallbackSequencer::Ticket ticket = CallbackSequencer::kNoTicket;
+  queue::Unit* unit = nullptr;  // runs the job, and outlives it
 
  private:
   friend class JobTable;

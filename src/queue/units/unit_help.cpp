@@ -1,0 +1,64 @@
+// A thread that waits for a request would do nothing until a lane has woken, run the request and
+// woken the thread. If no lane has begun the unit, the thread becomes its owner instead, borrows a
+// sleeping lane, and runs the unit's requests in their order up to the one that it waits for. To
+// all others it looks as if that lane had run them.
+#include "base/float_environment.h"
+#include "queue/callbacks/dispatcher_impl.h"
+#include "queue/units/unit_impl.h"
+
+namespace millrace::queue {
+namespace {
+
+// A wait with a time limit helps only where the limit is at least this multiple of the time of a
+// request, since a request that runs on the waiting thread cannot be left at the limit.
+constexpr int64_t kTimesWithinLimit = 100;
+// The first requests of a unit are measured, and later each kth.
+constexpr uint64_t kFirstMeasured = 4, kMeasuredEach = 16;
+
+}  // namespace
+
+bool Unit::Impl::measures_run(uint64_t counter) const noexcept {
+  if (options_.when_full == WhenFull::kShedByDeadline) return true;
+  return (counter <= kFirstMeasured || counter % kMeasuredEach == 0) &&
+         callers_help_.load(std::memory_order_relaxed);
+}
+
+bool Unit::Impl::may_help(std::chrono::nanoseconds timeout) const noexcept {
+  if (!callers_help_.load(std::memory_order_relaxed)) return false;
+  const int64_t run = mean_run_ns_.load(std::memory_order_relaxed);
+  return run != 0 && run <= lanes_->wake_ns() && run <= timeout.count() / kTimesWithinLimit &&
+         !Dispatcher::Impl::is_its_thread();
+}
+
+// Makes the calling thread the owner of the unit. Returns the lane that it borrows; kNoLane,
+// without an effect, if a lane or another thread owns the unit, or no lane sleeps.
+LaneId Unit::Impl::begin_help() {
+  const LaneId lane = lanes_->borrow_ready(*this);
+  if (lane != kNoLane) running_->on_borrowed_lane = true;
+  return lane;
+}
+
+// Runs the next request, if there is one. Returns false if the unit is no longer the caller's, and
+// neither is the lane.
+bool Unit::Impl::help_with_next(LaneId lane) noexcept {
+  if (!has_work()) {
+    end_help(lane);
+    return false;
+  }
+  const DefaultFloatEnvironment floats;
+  if (run_one(lane)) return true;
+  lanes_->give_back_late(lane);
+  return false;
+}
+
+void Unit::Impl::end_help(LaneId lane) noexcept {
+  running_->on_borrowed_lane = false;
+  lanes_->give_back(*this, lane);
+}
+
+void Unit::help(const std::atomic<bool>& done, std::chrono::nanoseconds timeout) {
+  const Visit visit(impl_->waiters());
+  impl_->help(timeout, [&] { return done.load(std::memory_order_acquire); });
+}
+
+}  // namespace millrace::queue
