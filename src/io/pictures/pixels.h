@@ -21,7 +21,7 @@ struct Pixels {
   size_t size() const noexcept { return stride() * height; }
 };
 
-// What a decoder makes of a file.
+// How a decoder has to decode a file.
 struct DecodeOptions {
   uint32_t channels = 3;  // 3 for colour or 1 for grey
   // Pictures with more pixels are refused before there is memory for them, since a small file can
