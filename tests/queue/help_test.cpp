@@ -8,6 +8,7 @@
 
 #include "queue/units/unit.h"
 #include "tests/queue/function_task.h"
+#include "tests/support/gate.h"
 
 namespace millrace::queue {
 namespace {
@@ -95,6 +96,56 @@ TEST_F(Helping, AWaitWithAShortLimitRunsNone) {
     while (unit->wait(id, microseconds(100)).code() == StatusCode::kPending) {
     }
     ASSERT_NE(ran_on, std::this_thread::get_id());
+  }
+}
+
+// Each request takes 20 us at least, so the thread can have begun no more than fit into its limit.
+TEST_F(Helping, AWaitRunsNoRequestAfterItsLimit) {
+  constexpr microseconds kRun{20};
+  constexpr milliseconds kLimit{4};
+  UnitOptions deep = options();
+  deep.depth = 1'000;
+  const auto unit = make_unit(lanes, std::move(deep));
+  std::atomic<int> here{0};
+  const auto work = [&, self = std::this_thread::get_id()](LaneId) {
+    here += std::this_thread::get_id() == self;
+    for (const auto end = std::chrono::steady_clock::now() + kRun;
+         std::chrono::steady_clock::now() < end;) {
+    }
+    return Status();
+  };
+  for (int i = 0; i < 50; ++i) ASSERT_TRUE(unit->wait(*submit(*unit, work), kForever).ok());
+  here = 0;
+  SequenceId last = 0;
+  for (int i = 0; i < 1'000; ++i) last = *submit(*unit, work);
+  static_cast<void>(unit->wait(last, kLimit));
+  EXPECT_LE(here.load(), kLimit / kRun + 1);
+  EXPECT_TRUE(unit->wait(last, kForever).ok());
+}
+
+TEST_F(Helping, ACloseGivesUpARequestThatHangsOnAWaitingThread) {
+  for (bool hung_here = false; !hung_here;) {
+    UnitOptions impatient = options();
+    impatient.close_patience = milliseconds(1);
+    const auto unit = make_unit(lanes, std::move(impatient));
+    run_here(*unit, 50);
+    test::TaskGate gate;
+    std::atomic<int> place{0};  // 1: on a lane, 2: on the thread that waits
+    std::thread waiting([&] {
+      const SequenceId id = *submit(*unit, [&, self = std::this_thread::get_id()](LaneId) {
+        place = std::this_thread::get_id() == self ? 2 : 1;
+        place.notify_all();
+        gate.pass();
+        return Status();
+      });
+      const StatusCode code = unit->wait(id, kForever).code();
+      EXPECT_EQ(code, place == 2 ? StatusCode::kHung : StatusCode::kOk);
+    });
+    place.wait(0);
+    hung_here = place == 2;
+    if (hung_here) unit->close();  // returns although the request never has
+    gate.open();
+    waiting.join();
   }
 }
 

@@ -5,6 +5,7 @@
 #include "base/float_environment.h"
 #include "queue/callbacks/dispatcher_impl.h"
 #include "queue/units/unit_impl.h"
+#include "queue/waiting/deadline.h"
 
 namespace millrace::queue {
 namespace {
@@ -46,7 +47,12 @@ bool Unit::Impl::help_with_next(LaneId lane) noexcept {
     return false;
   }
   const DefaultFloatEnvironment floats;
-  if (run_one(lane)) return true;
+  // As the owner this thread needs no visit, since close() waits until it owns the unit. If it
+  // gives this request up, it must not wait for this thread.
+  inside_.leave();
+  const bool still_owner = run_one(lane);
+  inside_.enter();
+  if (still_owner) return true;
   lanes_->give_back_late(lane);
   return false;
 }
@@ -57,8 +63,10 @@ void Unit::Impl::end_help(LaneId lane) noexcept {
 }
 
 void Unit::help(const std::atomic<bool>& done, std::chrono::nanoseconds timeout) {
-  const Visit visit(impl_->waiters());
-  impl_->help(timeout, [&] { return done.load(std::memory_order_acquire); });
+  if (!impl_->may_help(timeout)) return;
+  const std::shared_ptr<Impl> kept = impl_;
+  const Visit visit(kept->waiters());
+  kept->help(deadline_after(timeout), [&] { return done.load(std::memory_order_acquire); });
 }
 
 }  // namespace millrace::queue

@@ -86,9 +86,12 @@ class Unit::Impl final : public Source, public Watched {
 
   // Learning of completion.
   Status wait(SequenceId id, std::chrono::nanoseconds timeout);
-  // See Unit::help. `done` is called by the owner of the unit. Requirement: a Visit of waiters().
+  // Returns whether a thread that waits for `timeout` at most may call help().
+  bool may_help(std::chrono::nanoseconds timeout) const noexcept;
+  // See Unit::help. Requirements: may_help(), a Visit of waiters(), and a reference to this object,
+  // since the unit may be closed and destroyed while a request hangs on this thread.
   template <class Done>
-  void help(std::chrono::nanoseconds timeout, Done&& done);
+  void help(Deadline limit, Done&& done);
   Status notify_fd(SequenceId id, int fd, uint8_t slot);
   Status notify_each_fd(int fd);
   Status wait_free(uint32_t k, std::chrono::nanoseconds timeout);
@@ -183,7 +186,6 @@ class Unit::Impl final : public Source, public Watched {
   void drop_tasks();
 
   // unit_help.cpp
-  bool may_help(std::chrono::nanoseconds timeout) const noexcept;
   bool measures_run(uint64_t counter) const noexcept;
   LaneId begin_help();
   bool help_with_next(LaneId lane) noexcept;
@@ -204,7 +206,7 @@ class Unit::Impl final : public Source, public Watched {
   void after_device_failure(const Status& status);
 
   // unit_wait.cpp
-  bool wait_until_completed(uint64_t counter, std::chrono::nanoseconds timeout);
+  bool wait_until_completed(uint64_t counter, Deadline deadline);
   Status poll(uint64_t counter);
   Status result(uint64_t counter);
   Status forgotten(SequenceId id);
@@ -274,11 +276,10 @@ class Unit::Impl final : public Source, public Watched {
 };
 
 template <class Done>
-void Unit::Impl::help(std::chrono::nanoseconds timeout, Done&& done) {
-  if (!may_help(timeout)) return;
+void Unit::Impl::help(Deadline limit, Done&& done) {
   const LaneId lane = begin_help();
   if (lane == kNoLane) return;
-  while (!done())
+  while (!done() && (limit == kNoDeadline || std::chrono::steady_clock::now() < limit))
     if (!help_with_next(lane)) return;
   end_help(lane);
 }

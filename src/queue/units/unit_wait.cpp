@@ -16,11 +16,16 @@ Status Unit::Impl::wait(SequenceId id, std::chrono::nanoseconds timeout) {
   if (!issued(id)) return unknown(id);
   const uint64_t counter = counter_of(id);
   if (timeout <= timeout.zero()) return poll(counter);
+  std::shared_ptr<Source> kept;
   // Another thread may destroy the unit as soon as the request is completed; it waits for visitors.
   const Visit visit(inside_);
   if (ring_.is_completed(counter)) return poll(counter);
-  help(timeout, [&] { return ring_.is_completed(counter); });
-  return wait_until_completed(counter, timeout) ? result(counter) : pending_;
+  const Deadline deadline = deadline_after(timeout);
+  if (may_help(timeout)) {
+    kept = shared_from_this();
+    help(deadline, [&] { return ring_.is_completed(counter); });
+  }
+  return wait_until_completed(counter, deadline) ? result(counter) : pending_;
 }
 
 // Returns the result without waiting. Successes are not stored, so a result is too old if its
@@ -31,8 +36,7 @@ Status Unit::Impl::poll(uint64_t counter) {
   return old ? forgotten(sequence(counter)) : result(counter);
 }
 
-bool Unit::Impl::wait_until_completed(uint64_t counter, std::chrono::nanoseconds timeout) {
-  const Deadline deadline = deadline_after(timeout);
+bool Unit::Impl::wait_until_completed(uint64_t counter, Deadline deadline) {
   spin_budget::take();
   // Spinning reads only one cache line, which changes with every completion. It may miss a request
   // that is removed at the same time; the wait list finds it.
@@ -42,7 +46,7 @@ bool Unit::Impl::wait_until_completed(uint64_t counter, std::chrono::nanoseconds
     if (Ring<Request>::completed(progress) >= counter) return true;
     return std::exchange(known, progress) != progress && ring_.is_completed(counter);
   };
-  const bool seen = spin_.until(completed, timeout);
+  const bool seen = spin_.until(completed, time_until(deadline));
   spin_budget::give();
   if (seen) return true;
   SleepingWaiter<> waiter(counter);
