@@ -247,6 +247,18 @@ TEST(Picture, OneWithMorePixelsThanTheLimitIsRefused) {
   }
 }
 
+// libjpeg-turbo calls an error a warning if a warning came before it.
+TEST(Picture, ACorruptJpegIsRefusedAlsoAfterAWarning) {
+  const std::string size_and_stray_byte(
+      "\xFF\xD8\xFF\xC0\x00\x0B\x08\x00\x40\x00\x40\x01\x01\x11\x00\x00", 16);
+  const std::string scan_without_tables("\xFF\xDA\x00\x08\x01\x01\x00\x00\x3F\x00\xFF\xD9", 12);
+  const PictureOptions options{.height = 1, .width = 1};
+  EXPECT_EQ(load(size_and_stray_byte + scan_without_tables, options).status().code(),
+            StatusCode::kCorruptData);
+  EXPECT_EQ(load("\xFF\xD8\xFF\xD9", options).status().code(), StatusCode::kCorruptData)
+      << "a JPEG without a picture";
+}
+
 // A grey JPEG; the second has a segment in front that holds an end mark, as a thumbnail does.
 std::string jpeg(bool with_thumbnail) {
   std::vector<uint8_t> bytes;

@@ -34,21 +34,31 @@ bool is_truncated(std::span<const std::byte> bytes) {
 }
 
 // Calls the decoder. Limits the scans of a progressive picture, which can take minutes.
-Status decode_into(uint8_t* pixels, int format, void* decoder, std::span<const std::byte> file) {
-  const int failed =
-      tjDecompress2(decoder, reinterpret_cast<const uint8_t*>(file.data()), file.size(), pixels,
-                    /*width=*/0, /*pitch=*/0, /*height=*/0, format, TJFLAG_LIMITSCANS);
-  // Many cameras write pictures that give warnings.
-  if (failed == 0 || tjGetErrorCode(decoder) == TJERR_WARNING) return {};
+Status decode_into(Pixels& pixels, int format, void* decoder, std::span<const std::byte> file) {
+  const auto decode = [&] {
+    return tjDecompress2(decoder, reinterpret_cast<const uint8_t*>(file.data()), file.size(),
+                         pixels.bytes.get(), /*width=*/0, /*pitch=*/0, /*height=*/0, format,
+                         TJFLAG_LIMITSCANS);
+  };
+  if (decode() == 0) return {};
+  // Many cameras write pictures that give warnings. But an error that follows a warning has the
+  // code of a warning, too. Then rows are missing, the last one at any rate.
+  if (tjGetErrorCode(decoder) == TJERR_WARNING) {
+    uint8_t& last = pixels.bytes[pixels.size() - 1];
+    const auto other = static_cast<uint8_t>(~last);
+    last = other;
+    decode();
+    if (last != other) return {};
+  }
   return corrupt_data(tjGetErrorStr2(decoder));
 }
 
 // Makes RGB of the inverted CMYK that JPEG files have.
 Result<Pixels> decode_cmyk(const Pixels& size, void* decoder, std::span<const std::byte> file,
                            const DecodeOptions& options) {
-  MILLRACE_ASSIGN_OR_RETURN(const Pixels cmyk,
+  MILLRACE_ASSIGN_OR_RETURN(Pixels cmyk,
                             allocate_pixels(size.width, size.height, 4, options.max_pixels));
-  MILLRACE_RETURN_IF_ERROR(decode_into(cmyk.bytes.get(), TJPF_CMYK, decoder, file));
+  MILLRACE_RETURN_IF_ERROR(decode_into(cmyk, TJPF_CMYK, decoder, file));
   MILLRACE_ASSIGN_OR_RETURN(Pixels rgb,
                             allocate_pixels(size.width, size.height, 3, options.max_pixels));
   const uint8_t* from = cmyk.bytes.get();
@@ -70,15 +80,15 @@ Result<Pixels> decode_jpeg(std::span<const std::byte> file, const DecodeOptions&
       tjDecompressHeader3(decoder.get(), reinterpret_cast<const uint8_t*>(file.data()), file.size(),
                           &width, &height, &subsampling, &colours);
   // It also fails where it has no name for the subsampling, which the decoder does not need.
-  if (failed != 0 && (width < 1 || height < 1 || colours < 0))
-    return corrupt_data(tjGetErrorStr2(decoder.get()));
+  if (width < 1 || height < 1 || colours < 0)
+    return corrupt_data(failed != 0 ? tjGetErrorStr2(decoder.get()) : "the JPEG has no picture");
   MILLRACE_ASSIGN_OR_RETURN(
       Pixels pixels, allocate_pixels(static_cast<uint64_t>(width), static_cast<uint64_t>(height),
                                      options.channels, options.max_pixels));
   if (colours == TJCS_CMYK || colours == TJCS_YCCK)
     return decode_cmyk(pixels, decoder.get(), file, options);
   const int format = options.channels == 1 ? TJPF_GRAY : TJPF_RGB;
-  MILLRACE_RETURN_IF_ERROR(decode_into(pixels.bytes.get(), format, decoder.get(), file));
+  MILLRACE_RETURN_IF_ERROR(decode_into(pixels, format, decoder.get(), file));
   return pixels;
 }
 

@@ -14,7 +14,7 @@ namespace millrace::io {
 struct Pixels {
   uint32_t width = 0;
   uint32_t height = 0;
-  uint32_t channels = 3;  // 3 or 1
+  uint32_t channels = 3;  // 3 or 1; within the decoder of JPEG also 4
   std::unique_ptr<uint8_t[]> bytes;
 
   size_t stride() const noexcept { return size_t{width} * channels; }
