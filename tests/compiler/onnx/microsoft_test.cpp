@@ -569,6 +569,13 @@ TEST(MicrosoftImport, GroupQueryAttentionTakesTheLengthOfASingleSequence) {
   EXPECT_THAT(single.output(2), ElementsAre(1, 2, 3, 4, 10, 99, 99, 99, 99));
 }
 
+TEST(MicrosoftImport, GroupQueryAttentionReadsNothingAfterTheSequence) {
+  constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+  const MeanOfValues single = {
+      .values = {{10}}, .past = {{1, 2, 3, 4, 5, kNaN, kNaN}}, .lasts = {4}, .total = 7};
+  EXPECT_THAT(single.output(0), near({4}));
+}
+
 TEST(MicrosoftImport, GroupQueryAttentionWithoutCausalityEndsWithTheSequence) {
   MeanOfValues prompt = {.values = {{1, 2, 3, 4}, {10, 30, 99, 99}},
                          .lasts = {3, 1},

@@ -85,6 +85,20 @@ Result<ValueId> inserted(NodeImport& node, ValueId past, ValueId x, ValueId star
   return result[0];
 }
 
+Result<ValueId> cleared_after(NodeImport& node, ValueId x, ValueId starts, int64_t length) {
+  const Dims shape = shape_of(node, x);
+  MILLRACE_ASSIGN_OR_RETURN(starts, node.reshape(starts, {shape[0], 1, 1}));
+  MILLRACE_ASSIGN_OR_RETURN(
+      const ValueId offsets,
+      table_of(node, 1, shape[2], [length](int64_t, int64_t at) { return at - length; }));
+  MILLRACE_ASSIGN_OR_RETURN(ValueId used, combined(node, "Less", offsets, starts));
+  MILLRACE_ASSIGN_OR_RETURN(used, node.reshape(used, {shape[0], 1, shape[2], 1}));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId zero, scalar_constant(node, 0));
+  MILLRACE_ASSIGN_OR_RETURN(const auto result,
+                            node.emit_fallback({"Where", {}}, {used, x, zero}, 1));
+  return result[0];
+}
+
 Result<ValueId> penalty_of_keys_after(NodeImport& node, ValueId lasts, int64_t batch,
                                       int64_t keys) {
   MILLRACE_ASSIGN_OR_RETURN(lasts, node.reshape(lasts, {batch, 1, 1}));

@@ -23,6 +23,10 @@ Result<ValueId> positions_from(NodeImport& node, ValueId starts, int64_t length)
 Result<ValueId> inserted(NodeImport& node, ValueId past, ValueId x, ValueId starts,
                          int64_t positions);
 
+// Returns `x`, [batch, heads, positions, size], with zeros after the `length` new tokens of each
+// sequence.
+Result<ValueId> cleared_after(NodeImport& node, ValueId x, ValueId starts, int64_t length);
+
 // Returns the additive mask, [batch, 1, 1, keys], by which no query attends to a key after the last
 // token of its sequence. `lasts` is as for starts_before_tokens().
 Result<ValueId> penalty_of_keys_after(NodeImport& node, ValueId lasts, int64_t batch, int64_t keys);
