@@ -208,7 +208,7 @@ Result<Cache> appended(NodeImport& node, size_t past, ValueId x, const Sizes& si
   if (room > sizes.total) {
     MILLRACE_ASSIGN_OR_RETURN(cache.read, part_of(node, cache.returned, 2, 0, sizes.total));
   }
-  // What follows a shorter sequence in its buffer may be NaN, which no weight of 0 hides.
+  // The buffer may have NaN after a shorter sequence, which no weight of 0 hides.
   MILLRACE_ASSIGN_OR_RETURN(cache.read,
                             cleared_after(node, cache.read, sizes.starts, sizes.length));
   return cache;
