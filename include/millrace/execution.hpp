@@ -29,8 +29,7 @@ enum class CallbackOrder : uint8_t { kSubmission, kCompletion };
 enum class CallerHelps : uint8_t {
   // It does where that ends sooner: the unit's jobs take no longer than waking a lane does, both
   // as measured, and a time limit of the wait is far longer. Threads that run callbacks never do,
-  // nor do waits for units with a watchdog or of ranks, or on devices that inject faults. The times
-  // are measured anew all the time.
+  // nor do waits for units with a watchdog or of ranks, or on devices that inject faults.
   kAuto,
   kNever,
 };

@@ -16,7 +16,7 @@ constexpr uint32_t packed_integer(const uint8_t* bytes, size_t index, size_t bit
          ((1u << bits) - 1);
 }
 
-// Returns how many bytes have so many integers.
+// Returns the number of bytes that `integers` integers of `bits` bits take.
 constexpr size_t packed_bytes(size_t integers, size_t bits) noexcept {
   return ceil_div(integers * bits, size_t{8});
 }

@@ -1,4 +1,4 @@
-// Decodes picture files by the library of their format. Internal to this folder. Thread-safe.
+// Decodes picture files with the library for their format. Internal to this folder. Thread-safe.
 #pragma once
 
 #include <string>

@@ -18,7 +18,7 @@ struct Replacement {
 // The loaded library whose file name begins with `name`. Valid as long as it stays loaded.
 std::optional<dl_phdr_info> find_library(std::string_view name) noexcept;
 
-// Lets the library call `function` wherever it would call `symbol` through such a slot; pointers to
+// Makes `library` call `function` wherever it would call `symbol` through such a slot; pointers to
 // `symbol` in its static data stay. No other library or program is affected. Returns how many slots
 // were replaced: 0 if they cannot be written to.
 //
@@ -26,7 +26,7 @@ std::optional<dl_phdr_info> find_library(std::string_view name) noexcept;
 int replace_imports(const dl_phdr_info& library,
                     std::span<const Replacement> replacements) noexcept;
 
-// Lets the library call its own functions where the loader has chosen others of the same name. So
+// Makes `library` call its own functions where the loader has chosen others of the same name. So
 // instances of templates that the program has as well do not call the program's memory functions.
 void bind_to_itself(const dl_phdr_info& library) noexcept;
 
