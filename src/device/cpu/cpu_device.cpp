@@ -96,7 +96,7 @@ Result<std::shared_ptr<const Program>> CpuDevice::load_for_rank(
   const DefaultFloatEnvironment floats;
   MILLRACE_ASSIGN_OR_RETURN(const uint32_t lanes, lanes_per_job(lanes_.count()));
   return CpuProgram::load(std::move(model), engine_, abilities(lanes, stated_precision_), lanes_,
-                          std::move(communicator));
+                          packed_, std::move(communicator));
 }
 
 }  // namespace millrace::device::cpu

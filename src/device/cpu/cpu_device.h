@@ -6,6 +6,7 @@
 
 #include "device/cpu/capabilities/capabilities.h"
 #include "device/cpu/dnnl/calls.h"
+#include "device/cpu/weights/packed_store.h"
 #include "device/device.h"
 
 namespace millrace::device::cpu {
@@ -30,6 +31,7 @@ class CpuDevice final : public Device {
   const dnnl::engine engine_;
   const bool stated_precision_;
   queue::Lanes lanes_;
+  PackedStore packed_;  // shared by all programs that the device loads
 };
 
 }  // namespace millrace::device::cpu

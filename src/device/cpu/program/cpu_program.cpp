@@ -53,7 +53,7 @@ Result<plan::Plan> plan_forms(const graph::CompiledModel& model, ElementType typ
 
 Result<ProgramParts> build(const graph::CompiledModel& model, ElementType type,
                            const Abilities& abilities, const dnnl::engine& engine,
-                           queue::Lanes& lanes,
+                           queue::Lanes& lanes, PackedStore& store,
                            const std::shared_ptr<ranks::Communicator>& communicator) {
   const plan::Division division(model, type, abilities.lanes);
   MILLRACE_ASSIGN_OR_RETURN(const plan::Plan plan, plan_forms(model, type, division, engine));
@@ -63,7 +63,8 @@ Result<ProgramParts> build(const graph::CompiledModel& model, ElementType type,
     MILLRACE_ASSIGN_OR_RETURN(ProgramParts parts,
                               Builder(model, std::move(choices), engine).build());
     add_reasons(model.graph, plan, parts);
-    MILLRACE_RETURN_IF_ERROR(parts.packing.run(lanes, engine, parts.constants, parts.buffers));
+    MILLRACE_RETURN_IF_ERROR(
+        parts.packing.run(lanes, engine, store, parts.constants, parts.buffers));
     return parts;
   });
 }
@@ -84,12 +85,12 @@ CpuProgram::~CpuProgram() {
 
 Result<std::shared_ptr<const Program>> CpuProgram::load(
     std::shared_ptr<const graph::CompiledModel> model, const dnnl::engine& engine,
-    const Abilities& abilities, queue::Lanes& lanes,
+    const Abilities& abilities, queue::Lanes& lanes, PackedStore& store,
     std::shared_ptr<ranks::Communicator> communicator) {
   std::string note = why_in_fp32(model->precision, abilities.bf16);
   const Precision precision = note.empty() ? model->precision : Precision::kFp32;
   const ElementType type = precision == Precision::kBf16 ? ElementType::bf16 : ElementType::f32;
-  Result<ProgramParts> parts = build(*model, type, abilities, engine, lanes, communicator);
+  Result<ProgramParts> parts = build(*model, type, abilities, engine, lanes, store, communicator);
   if (!parts.ok()) return parts.status().with_context("cannot load model \"" + model->name + "\"");
   MILLRACE_ASSIGN_OR_RETURN(std::unique_ptr<CollectiveThread> collectives, thread_for(*parts));
   // FP16 loses nothing by that, wherever it runs.

@@ -23,10 +23,11 @@ class CpuProgram final : public Program, public std::enable_shared_from_this<Cpu
  public:
   // BF16 models that cannot be computed in BF16 here are computed in FP32, and info() says so.
   // Blocks while kernels are made and weights packed, the latter on idle lanes of `lanes`, too.
+  // Weights are shared with the programs whose packed weights are in `store`.
   // Collectives run on `communicator`, which may be null.
   static Result<std::shared_ptr<const Program>> load(
       std::shared_ptr<const graph::CompiledModel> model, const dnnl::engine& engine,
-      const Abilities& abilities, queue::Lanes& lanes,
+      const Abilities& abilities, queue::Lanes& lanes, PackedStore& store,
       std::shared_ptr<ranks::Communicator> communicator = nullptr);
   ~CpuProgram() override;
 

@@ -36,6 +36,14 @@ std::byte* ConstantMemory::take(size_t bytes) {
   return blocks_.back().get() + begin;
 }
 
+std::shared_ptr<const void> ConstantMemory::owner_of_last() const {
+  return blocks_.back();
+}
+
+void ConstantMemory::hold(std::shared_ptr<const void> owner) {
+  held_.push_back(std::move(owner));
+}
+
 void ConstantMemory::add_block(size_t least_bytes) {
   // The aligned operator new of g++ 12 rounds a size near the largest one up to 0.
   if (least_bytes > std::numeric_limits<ptrdiff_t>::max()) throw std::bad_alloc();
@@ -43,7 +51,8 @@ void ConstantMemory::add_block(size_t least_bytes) {
   const size_t bytes = std::max(grown, least_bytes);
   const bool is_large = bytes >= kHugePage;
   const std::align_val_t alignment{is_large ? kHugePage : kPage};
-  Block block(static_cast<std::byte*>(::operator new(bytes, alignment)), {alignment});
+  std::shared_ptr<std::byte> block(static_cast<std::byte*>(::operator new(bytes, alignment)),
+                                   FreeBlock{alignment});
   // The end of the block that fills no huge page stays in small ones. If the system grants no huge
   // pages, nothing is lost but time.
   if (is_large)

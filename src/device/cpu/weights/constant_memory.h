@@ -21,6 +21,10 @@ class ConstantMemory {
   // Room for a constant of that size, aligned for any kernel, with undefined content. It is freed
   // with this object, wherever that is moved to. Throws std::bad_alloc.
   std::byte* take(size_t bytes);
+  // Returns what keeps the room that was taken last, and its neighbours, without this object.
+  std::shared_ptr<const void> owner_of_last() const;
+  // Keeps memory that another object has taken for as long as this object lives.
+  void hold(std::shared_ptr<const void> owner);
 
  private:
   struct FreeBlock {
@@ -28,11 +32,10 @@ class ConstantMemory {
     void operator()(std::byte* block) const noexcept;
   };
 
-  using Block = std::unique_ptr<std::byte, FreeBlock>;
-
   void add_block(size_t least_bytes);
 
-  std::vector<Block> blocks_;
+  std::vector<std::shared_ptr<std::byte>> blocks_;
+  std::vector<std::shared_ptr<const void>> held_;
   size_t last_bytes_ = 0;  // of the last block
   size_t used_ = 0;        // of it
 };

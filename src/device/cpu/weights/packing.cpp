@@ -95,11 +95,10 @@ std::string maker() {
                      static_cast<unsigned>(dnnl_get_effective_cpu_isa()));
 }
 
-// Names all that determines the packed elements of a constant, besides layout and packing code.
-std::string describe(const graph::Value& constant, bool as_stated) {
-  std::string text =
-      fmt::format("{} {:x} {} ", static_cast<int>(constant.type),
-                  checksum_of(constant.constant->bytes, as_stated), constant.shape.size());
+// Names all that determines the packed elements of a constant, besides its elements, its layout,
+// and packing code.
+std::string describe(const graph::Value& constant) {
+  std::string text = fmt::format("{} {} ", static_cast<int>(constant.type), constant.shape.size());
   for (const int64_t dim : constant.shape) text += fmt::format("{} ", dim);
   if (constant.quantisation) {
     const graph::Quantisation& by = *constant.quantisation;
@@ -145,9 +144,9 @@ Result<PackedOrigin> Packing::origin(queue::Lanes& lanes, bool as_stated) const 
   std::vector<std::string> constants(items_.size()), layouts(items_.size());
   MILLRACE_RETURN_IF_ERROR(for_each(lanes, [&](size_t i) -> Status {
     const Item& item = items_[i];
-    constants[i] = describe(*item.constant, as_stated);
-    layouts[i] = item.arrangement.arrange ? item.arrangement.identity
-                                          : identity_of(item.from) + identity_of(item.to);
+    constants[i] = fmt::format("{:x} {}", checksum_of(item.constant->constant->bytes, as_stated),
+                               describe(*item.constant));
+    layouts[i] = item.layout();
     return {};
   }));
   const auto hash_of = [](const std::vector<std::string>& parts) {
@@ -222,41 +221,76 @@ void Packing::place(const std::byte* block, BufferLayout& layout) const {
   for (const Item& item : items_) layout.locations[item.buffer].constant = block + item.offset;
 }
 
-Status Packing::run(queue::Lanes& lanes, const dnnl::engine& engine, ConstantMemory& constants,
-                    BufferLayout& layout) {
-  if (items_.empty()) return {};
-  if (const std::string folder = folder_in_force(); !folder.empty()) {
-    MILLRACE_RETURN_IF_ERROR(find_or_keep(folder, lanes, engine, constants, layout));
-  } else {
-    std::byte* const block = constants.take(bytes_);
-    place(block, layout);
-    MILLRACE_RETURN_IF_ERROR(pack(lanes, engine, block));
+std::string Packing::Item::layout() const {
+  return arrangement.arrange ? arrangement.identity : identity_of(from) + identity_of(to);
+}
+
+PackedStore::Key Packing::Item::key() const {
+  return {constant->constant->bytes.data(), describe(*constant) + layout()};
+}
+
+void Packing::take_stored(PackedStore& store, ConstantMemory& constants, BufferLayout& layout) {
+  std::vector<Item> missing;
+  for (Item& item : items_) {
+    std::shared_ptr<const std::byte> packed = store.find(item.key());
+    if (packed == nullptr) {
+      missing.push_back(std::move(item));
+      continue;
+    }
+    layout.locations[item.buffer].constant = packed.get();
+    constants.hold(std::move(packed));
   }
+  items_.clear();
+  bytes_ = 0;
+  for (Item& item : missing) add(std::move(item));
+}
+
+void Packing::store_block(PackedStore& store, const std::shared_ptr<const void>& owner,
+                          const std::byte* block) const {
+  store.drop_expired();
+  for (const Item& item : items_)
+    store.keep(item.key(), *item.constant->constant,
+               std::shared_ptr<const std::byte>(owner, block + item.offset));
+}
+
+Status Packing::run(queue::Lanes& lanes, const dnnl::engine& engine, PackedStore& store,
+                    ConstantMemory& constants, BufferLayout& layout) {
+  take_stored(store, constants, layout);
+  if (items_.empty()) return {};
+  const std::string folder = folder_in_force();
+  MILLRACE_ASSIGN_OR_RETURN(const std::byte* const block,
+                            folder.empty() ? pack_all(lanes, engine, constants)
+                                           : find_or_keep(folder, lanes, engine, constants));
+  place(block, layout);
+  store_block(store, file_ != nullptr ? file_ : constants.owner_of_last(), block);
   release_constants();
   return {};
 }
 
+Result<const std::byte*> Packing::pack_all(queue::Lanes& lanes, const dnnl::engine& engine,
+                                           ConstantMemory& constants) const {
+  std::byte* const block = constants.take(bytes_);
+  MILLRACE_RETURN_IF_ERROR(pack(lanes, engine, block));
+  return block;
+}
+
 // A file is found by what the archive states of its constants, which is compared meanwhile. What is
 // packed anew may be that of a damaged archive, and is kept as what it is.
-Status Packing::find_or_keep(const std::string& folder, queue::Lanes& lanes,
-                             const dnnl::engine& engine, ConstantMemory& constants,
-                             BufferLayout& layout) {
+Result<const std::byte*> Packing::find_or_keep(const std::string& folder, queue::Lanes& lanes,
+                                               const dnnl::engine& engine,
+                                               ConstantMemory& constants) {
   const size_t head_bytes = packed_head_bytes(items_.size());
   MILLRACE_ASSIGN_OR_RETURN(const PackedOrigin stated, origin(lanes, true));
   const Status found = map(lanes, stated, packed_path(folder, stated));
-  if (found.ok()) {
-    place(file_->bytes().data() + head_bytes, layout);
-    return {};
-  }
+  if (found.ok()) return file_->bytes().data() + head_bytes;
   MILLRACE_ASSIGN_OR_RETURN(const PackedOrigin origin, this->origin(lanes, false));
   const std::string path = packed_path(folder, origin);
   std::byte* const head = constants.take(head_bytes + bytes_);
-  place(head + head_bytes, layout);
   MILLRACE_RETURN_IF_ERROR(pack(lanes, engine, head + head_bytes));
   Status kept = found.code() == StatusCode::kNotFound ? Status() : found;
   if (const Status written = keep(lanes, origin, path, head); !written.ok()) kept = written;
   if (!kept.ok()) warn(path, kept);
-  return {};
+  return head + head_bytes;
 }
 
 }  // namespace millrace::device::cpu

@@ -20,6 +20,7 @@
 #include "device/cpu/steps/step.h"
 #include "device/cpu/weights/constant_memory.h"
 #include "device/cpu/weights/packed_file.h"
+#include "device/cpu/weights/packed_store.h"
 #include "graph/graph.h"
 #include "queue/lanes/lanes.h"
 
@@ -42,12 +43,13 @@ class Packing {
   // The same for an arrangement, which is made from FP32 elements.
   void add(const graph::Value& constant, Arrangement to, BufferId buffer);
 
-  // Packs all that was added into memory of `constants`, or finds it in a file, which stays mapped
-  // while this object lives; and has the buffers of `layout` lie there. A file that cannot be read
-  // or written is logged. Where the model is mapped from a file, what the packed constants took
-  // there leaves the memory of the process. Blocks. Throws nothing but std::bad_alloc.
-  Status run(queue::Lanes& lanes, const dnnl::engine& engine, ConstantMemory& constants,
-             BufferLayout& layout);
+  // Packs all that was added into memory of `constants`, or finds it in `store` or in a file, which
+  // stays mapped while this object lives; and has the buffers of `layout` lie there. A file that
+  // cannot be read or written is logged. Where the model is mapped from a file, what the packed
+  // constants took there leaves the memory of the process. Blocks. Throws nothing but
+  // std::bad_alloc.
+  Status run(queue::Lanes& lanes, const dnnl::engine& engine, PackedStore& store,
+             ConstantMemory& constants, BufferLayout& layout);
 
  private:
   struct Item {
@@ -57,14 +59,24 @@ class Packing {
     BufferId buffer;
     size_t offset;  // in the block
     size_t bytes() const { return arrangement.arrange ? arrangement.bytes : to.get_size(); }
+    std::string layout() const;
+    PackedStore::Key key() const;
   };
 
   void add(Item item);
+  // Places the constants that `store` has, and forgets them.
+  void take_stored(PackedStore& store, ConstantMemory& constants, BufferLayout& layout);
+  // Lets later programs find the constants of the block, which `owner` keeps.
+  void store_block(PackedStore& store, const std::shared_ptr<const void>& owner,
+                   const std::byte* block) const;
 
   // Calls `work` with the number of each item, on the calling thread and on idle lanes.
   Status for_each(queue::Lanes& lanes, const std::function<Status(size_t)>& work) const;
-  Status find_or_keep(const std::string& folder, queue::Lanes& lanes, const dnnl::engine& engine,
-                      ConstantMemory& constants, BufferLayout& layout);
+  // Both return where the block is.
+  Result<const std::byte*> pack_all(queue::Lanes& lanes, const dnnl::engine& engine,
+                                    ConstantMemory& constants) const;
+  Result<const std::byte*> find_or_keep(const std::string& folder, queue::Lanes& lanes,
+                                        const dnnl::engine& engine, ConstantMemory& constants);
   // Takes the checksums that the archive states, where it does, or those of the bytes.
   Result<PackedOrigin> origin(queue::Lanes& lanes, bool as_stated) const;
   Status map(queue::Lanes& lanes, const PackedOrigin& origin, const std::string& path);
