@@ -10,6 +10,7 @@
 
 #include "base/float_environment.h"
 #include "compiler/dynamic_model.h"
+#include "compiler/network_constants.h"
 #include "compiler/onnx/network_reader.h"
 #include "graph/archive/codec.h"
 #include "lowering/finish.h"
@@ -62,6 +63,7 @@ Result<graph::CompiledModel> compile_network(network::Network network,
       opset->second > lowering::kMaxOpset)
     options.on_later_opset(opset->second);
   if (!std::ranges::all_of(network.inputs, is_static)) {
+    fold_network_constants(network, options.capabilities);
     drop_unneeded(network);
     MILLRACE_RETURN_IF_ERROR(lowering::check_operators(network));
     return make_dynamic(std::move(network), lowering::Stage(), options, std::move(name));
@@ -70,6 +72,7 @@ Result<graph::CompiledModel> compile_network(network::Network network,
       lowering::Stage stage,
       lowering::lower_whole(network, options.capabilities, true, options.as_written));
   if (!stage.rest.empty()) {
+    fold_network_constants(network, options.capabilities);
     drop_unneeded(network);
     return make_dynamic(std::move(network), stage, options, std::move(name));
   }

@@ -133,6 +133,38 @@ TEST_F(Compile, OpenShapesCompileToTheNetworkItself) {
   EXPECT_EQ(model->outputs[0].cpu.type, tensor::DataType::kFloat32);
 }
 
+TEST_F(Compile, WhatANetworkComputesFromItsWeightsAloneIsComputedOnce) {
+  Model onnx;
+  onnx.symbolic_input("x", {"rows", "3"}).output("y", TensorProto::FLOAT);
+  onnx.floats("w", {2, 3}, {1, 2, 3, 4, 5, 6}).floats("two", {}, {2});
+  onnx.node("Transpose", {"w"}, {"turned"}, {{"perm", Dims{1, 0}}});
+  onnx.node("Mul", {"turned", "two"}, {"scaled"}).node("MatMul", {"x", "scaled"}, {"y"});
+  const auto model =
+      compile(write("weights.onnx", onnx.bytes()), {.input_shapes = {{"x", {-1, 3}}}});
+  ASSERT_TRUE(model.ok()) << model.status().to_string();
+  ASSERT_NE(model->network, nullptr);
+  ASSERT_EQ(model->network->nodes.size(), 1u);
+  EXPECT_EQ(model->network->nodes[0].type, "MatMul");
+  ASSERT_EQ(model->network->initializers.size(), 1u);
+  const graph::Value& scaled = model->network->initializers[0];
+  EXPECT_EQ(scaled.name, "scaled");
+  EXPECT_EQ(scaled.shape, (Dims{3, 2}));
+  EXPECT_THAT(scaled.constant->as<float>(), testing::ElementsAre(2, 8, 4, 10, 6, 12));
+}
+
+// The archive would be larger than the model.
+TEST_F(Compile, WhatANetworkExpandsIsExpandedInEachJob) {
+  Model onnx;
+  onnx.symbolic_input("x", {"rows", "100000"}).output("y", TensorProto::FLOAT);
+  onnx.floats("one", {1}, {1}).ints("shape", {100'000});
+  onnx.node("Expand", {"one", "shape"}, {"ones"}).node("Add", {"x", "ones"}, {"y"});
+  const auto model =
+      compile(write("expand.onnx", onnx.bytes()), {.input_shapes = {{"x", {-1, 100'000}}}});
+  ASSERT_TRUE(model.ok()) << model.status().to_string();
+  ASSERT_NE(model->network, nullptr);
+  EXPECT_EQ(model->network->nodes.size(), 2u);
+}
+
 TEST_F(Compile, GivenShapesMayKeepDimensionsOpen) {
   Model onnx;
   onnx.input("x", {-1, 3}).output("y", TensorProto::FLOAT).node("Relu", {"x"}, {"y"});
