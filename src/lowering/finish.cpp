@@ -21,9 +21,9 @@ Result<graph::CompiledModel> finish(graph::Graph graph, const LoweringOptions& o
   FoldingBudget budget = options.budget;
   for (const Pass& pass : pass_table()) {
     MILLRACE_RETURN_IF_ERROR(
-        pass.run(graph,
-                 {options.precision, options.cpu_operators, options.full_precision,
-                  options.as_written, options.attention_in_parts, options.capabilities, &budget})
+        pass.run(graph, {options.precision, options.cpu_operators, options.full_precision,
+                         options.as_written, options.attention_in_parts, options.capabilities,
+                         &budget, options.derived})
             .with_context(pass.name));
     report_stage(options, pass.name, graph);
   }

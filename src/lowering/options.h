@@ -17,6 +17,8 @@
 
 namespace millrace::lowering {
 
+class DerivedConstants;
+
 // The layout that the caller chooses for an HW view.
 struct HwLayout {
   tensor::Layout layout = tensor::Layout::kUnknown;
@@ -48,6 +50,8 @@ struct LoweringOptions {
   std::function<void(std::string_view stage, const graph::Graph& graph)> on_stage = {};
   // Limits constant folding by the passes: the budget that the stage has left (Stage::budget).
   FoldingBudget budget = FoldingBudget();
+  // Where the stages of one model share the constants that passes derive; may be null.
+  DerivedConstants* derived = nullptr;
 };
 
 }  // namespace millrace::lowering

@@ -42,12 +42,25 @@ std::vector<size_t> count_mentions(const graph::Graph& graph) {
   return mentions;
 }
 
+// Returns the elements in `type`, BF16 or FP16; nothing if they do not fit.
+std::optional<graph::Constant> converted_to(DataType type, const graph::Constant& weight,
+                                            std::span<const float> floats,
+                                            const PassContext& context) {
+  if (type == DataType::kBf16)
+    return context.derive(weight, "FP32 to BF16",
+                          [floats] { return graph::Constant::of(to_bf16(floats)); });
+  const auto halves = to_fp16(floats);
+  if (!halves) return std::nullopt;
+  return graph::Constant::of(*halves);
+}
+
 // Returns a copy of the weight in `type`; the weight itself if its elements do not fit.
-ValueId add_copy(graph::Graph& graph, ValueId id, std::span<const float> floats, DataType type) {
-  const auto halves = type == DataType::kBf16 ? to_bf16(floats) : to_fp16(floats);
-  if (!halves) return id;
+ValueId add_copy(graph::Graph& graph, ValueId id, std::span<const float> floats, DataType type,
+                 const PassContext& context) {
+  auto converted = converted_to(type, *graph.values[id].constant, floats, context);
+  if (!converted) return id;
   return graph.add_constant(graph.values[id].name, type, graph.values[id].shape,
-                            graph::Constant::of(*halves));
+                            *std::move(converted));
 }
 
 }  // namespace
@@ -69,7 +82,7 @@ Status convert_weights(graph::Graph& graph, const PassContext& context) {
     const auto floats = floats_of(graph.values[weight]);
     if (!floats) continue;
     const auto [entry, added] = converted.try_emplace({weight, type});
-    if (added) entry->second = add_copy(graph, weight, *floats, type);
+    if (added) entry->second = add_copy(graph, weight, *floats, type, context);
     if (entry->second == weight) continue;
     node.inputs[kWeight] = entry->second;
     // Freed at once, so that never all weights are in memory twice.

@@ -8,11 +8,15 @@
 // graph::Quantisation. For one thread per graph.
 #pragma once
 
+#include <functional>
+#include <string>
+
 #include "base/status.h"
 #include "graph/capabilities.h"
 #include "graph/compiled_model.h"
 #include "graph/graph.h"
 #include "lowering/evaluate/folding_budget.h"
+#include "lowering/passes/derived_constants.h"
 #include "lowering/placement/placement.h"
 
 namespace millrace::lowering {
@@ -27,6 +31,15 @@ struct PassContext {
   // The budget that is left for computing constants, shared by all passes.
   FoldingBudget* budget = nullptr;
 
+  // Where graphs of one model share the constants that passes derive; may be null.
+  DerivedConstants* derived = nullptr;
+
+  // Returns make(), or the same constant that another graph of the model has from it. `operation`
+  // names what make() computes from `source`.
+  graph::Constant derive(const graph::Constant& source, const std::string& operation,
+                         const std::function<graph::Constant()>& make) const {
+    return derived == nullptr ? make() : derived->get(source, operation, make);
+  }
   // Returns whether a pass may make another constant of `elements` FLOAT32 elements, and takes
   // these from the budget. Without a limit, a file of a few megabytes could make it convert the
   // same weights for each of its nodes.

@@ -27,14 +27,17 @@ graph::Constant widened(const graph::Constant& constant, DataType type) {
 }
 
 // Widens all values but inputs and outputs of the graph in place.
-void widen_inner_values(graph::Graph& graph) {
+void widen_inner_values(graph::Graph& graph, const PassContext& context) {
   std::vector<bool> boundary(graph.values.size());
   for (ValueId id : graph.inputs) boundary[id] = true;
   for (ValueId id : graph.outputs) boundary[id] = true;
   for (ValueId id = 0; id < graph.values.size(); ++id) {
     graph::Value& value = graph.values[id];
     if (boundary[id] || !is_half(value.type)) continue;
-    if (value.constant) value.constant = widened(*value.constant, value.type);
+    if (value.constant)
+      value.constant = context.derive(
+          *value.constant, value.type == DataType::kFp16 ? "FP16 to FP32" : "BF16 to FP32",
+          [&value] { return widened(*value.constant, value.type); });
     value.type = DataType::kFloat32;
   }
   for (Node& node : graph.nodes) {
@@ -77,8 +80,8 @@ Node cast_node(const graph::Graph& graph, ValueId from, ValueId to) {
 
 }  // namespace
 
-Status widen_half(graph::Graph& graph, const PassContext&) {
-  widen_inner_values(graph);
+Status widen_half(graph::Graph& graph, const PassContext& context) {
+  widen_inner_values(graph, context);
   Twins twins(graph);
   std::vector<Node> input_casts, output_casts;
   for (ValueId id : graph.inputs) {

@@ -131,6 +131,7 @@ Result<std::shared_ptr<const device::Program>> PlanCache::load(graph::Graph grap
   options.capabilities = device_.capabilities();
   options.precision = model_.precision;
   options.is_stage = true;
+  options.derived = &derived_;
   options.cpu_operators.insert(model_.cpu_operators.begin(), model_.cpu_operators.end());
   MILLRACE_ASSIGN_OR_RETURN(graph::CompiledModel stage,
                             lowering::finish(std::move(graph), options, model_.name));

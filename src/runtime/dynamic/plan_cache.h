@@ -15,6 +15,7 @@
 
 #include "base/status.h"
 #include "device/device.h"
+#include "lowering/passes/derived_constants.h"
 #include "lowering/stage.h"
 #include "runtime/dynamic/plan.h"
 
@@ -60,6 +61,7 @@ class PlanCache {
   device::Device& device_;
   const graph::CompiledModel& model_;
   const size_t capacity_;
+  mutable lowering::DerivedConstants derived_;
   std::mutex making_;  // taken before mutex_
   mutable std::mutex mutex_;
   std::list<std::shared_ptr<const Plan>> plans_;  // the most recently used first

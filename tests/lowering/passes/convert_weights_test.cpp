@@ -34,6 +34,19 @@ TEST_F(ConvertWeights, WeightsBecomeBf16AndBiasesStay) {
               ElementsAre(0x3f80, 0x4000, 0x4040, 0xc080));
 }
 
+TEST_F(ConvertWeights, GraphsOfOneModelShareTheirWeights) {
+  maker.output(y);
+  DerivedConstants derived;
+  PassContext context = kBf16;
+  context.derived = &derived;
+  const auto weight = [&] {
+    const Graph after = run_pass(convert_weights, maker.graph, context);
+    return *after.values[after.nodes[0].inputs[1]].constant;
+  };
+  const graph::Constant first = weight();
+  EXPECT_EQ(weight().bytes.data(), first.bytes.data());
+}
+
 // A model's weights must never be in memory twice.
 TEST_F(ConvertWeights, ElementsThatNothingReadsAreGivenUp) {
   maker.output(y);

@@ -38,6 +38,20 @@ TEST_F(WidenHalf, KeepsTheNumbersOfConstants) {
   EXPECT_THAT(weight.constant->as<float>(), ElementsAre(1.0f, 2.0f, -0.5f, 0.25f));
 }
 
+// The graphs that are made of a model for different shapes would otherwise each have all weights.
+TEST_F(WidenHalf, GraphsOfOneModelShareItsWidenedConstants) {
+  DerivedConstants derived;
+  PassContext context;
+  context.derived = &derived;
+  const auto elements = [&] {
+    const Graph after = run_pass(widen_half, maker.graph, context);
+    return *after.values[after.nodes[1].inputs[1]].constant;
+  };
+  const graph::Constant first = elements();
+  EXPECT_EQ(elements().bytes.data(), first.bytes.data());
+  EXPECT_THAT(first.as<float>(), ElementsAre(1.0f, 2.0f, -0.5f, 0.25f));
+}
+
 TEST_F(WidenHalf, AnOutputThatIsReadInsideIsReadWide) {
   maker.output(maker.unary(UnaryKind::kAbs, maker.graph.outputs[0]));
   const Graph after = run_pass(widen_half, maker.graph);
