@@ -20,7 +20,8 @@ inline tensor::ElementRule dynamic_rule(std::span<const float> elements) noexcep
 inline void round_dynamically(std::span<const float> elements, float* to) noexcept {
   const tensor::ElementRule rule = dynamic_rule(elements);
   const auto zero = static_cast<float>(rule.zero_point);
-  round_to({.step = rule.scale, .low = -zero, .high = 255 - zero, .for_nan = -zero}, elements, to);
+  fake_quantise({.scale = rule.scale, .low = -zero, .high = 255 - zero, .for_nan = -zero}, elements,
+                to);
 }
 
 }  // namespace millrace::device::cpu::accelerated

@@ -97,8 +97,8 @@ class LinearStep final : public Step {
 // Rounds floating point elements to what integers can stand for, in any layout.
 class RoundTripStep final : public Step {
  public:
-  RoundTripStep(const Steps& steps, const Operand& from, BufferId to)
-      : steps_(steps),
+  RoundTripStep(const QuantisedRange& range, const Operand& from, BufferId to)
+      : range_(range),
         is_bf16_(from.desc.data_type() == ElementType::bf16),
         count_(from.desc.get_size() / dnnl::memory::data_type_size(from.desc.data_type())),
         from_(from.buffer),
@@ -108,7 +108,7 @@ class RoundTripStep final : public Step {
     if (is_bf16_)
       run_bf16(state.input<uint16_t>(from_), state.output<uint16_t>(to_));
     else
-      round_to(steps_, {state.input<float>(from_), count_}, state.output<float>(to_));
+      fake_quantise(range_, {state.input<float>(from_), count_}, state.output<float>(to_));
     return {};
   }
 
@@ -121,12 +121,12 @@ class RoundTripStep final : public Step {
     for (size_t at = 0; at < count_; at += kPiece) {
       const size_t count = std::min(kPiece, count_ - at);
       widen_(from + at, floats.data(), count, {});
-      round_to(steps_, {floats.data(), count}, floats.data());
+      fake_quantise(range_, {floats.data(), count}, floats.data());
       narrow_(floats.data(), to + at, count, {});
     }
   }
 
-  const Steps steps_;
+  const QuantisedRange range_;
   const bool is_bf16_;
   const size_t count_;
   const BufferId from_, to_;
@@ -203,33 +203,34 @@ bool is_inverse(const Builder& builder, const graph::Node& quantize, const graph
   return true;
 }
 
-// The steps of integers of 8 or 16 bits. The zero point is 0 if `zero_point` is empty.
-std::optional<Steps> steps_of(DataType type, float step, std::span<const std::byte> zero_point) {
-  if (!std::isnormal(step) || step < 0) return std::nullopt;
-  std::optional<Steps> steps;
+// The range of integers of 8 or 16 bits. The zero point is 0 if `zero_point` is empty.
+std::optional<QuantisedRange> range_of(DataType type, float scale,
+                                       std::span<const std::byte> zero_point) {
+  if (!std::isnormal(scale) || scale < 0) return std::nullopt;
+  std::optional<QuantisedRange> range;
   static_cast<void>(tensor::visit_element(type, [&](auto zero) -> Status {
     using T = decltype(zero);
     if constexpr (std::is_integral_v<T> && sizeof(T) <= 2) {
       if (!zero_point.empty()) std::memcpy(&zero, zero_point.data(), sizeof(T));
       const auto from_zero = [&](int number) { return static_cast<float>(number - zero); };
-      steps = {step, from_zero(std::numeric_limits<T>::min()),
+      range = {scale, from_zero(std::numeric_limits<T>::min()),
                from_zero(std::numeric_limits<T>::max()), from_zero(0)};
     }
     return {};
   }));
-  return steps;
+  return range;
 }
 
-// The steps to which a QuantizeLinear rounds whose parameters are single constants.
-std::optional<Steps> constant_steps(const Builder& builder, const AcceleratedNode& node) {
+// The range of a QuantizeLinear whose parameters are single constants.
+std::optional<QuantisedRange> constant_range(const Builder& builder, const AcceleratedNode& node) {
   if (is_per_index(node.view, kScale) || is_per_index(node.view, kZeroPoint)) return std::nullopt;
   const auto scale = constant_bytes(builder, node.node, kScale);
   const auto zero_point = constant_bytes(builder, node.node, kZeroPoint);
   if (scale.size() != sizeof(float) || (node.view.has(kZeroPoint) && zero_point.empty()))
     return std::nullopt;
-  float step = 0;
-  std::memcpy(&step, scale.data(), sizeof(float));
-  return steps_of(builder.value(node.node.outputs[0]).type, step, zero_point);
+  float factor = 0;
+  std::memcpy(&factor, scale.data(), sizeof(float));
+  return range_of(builder.value(node.node.outputs[0]).type, factor, zero_point);
 }
 
 // If all readers of the integers dequantise them, they need not be stored: one step makes the
@@ -237,8 +238,8 @@ std::optional<Steps> constant_steps(const Builder& builder, const AcceleratedNod
 Result<bool> lower_round_trip(Builder& builder, const AcceleratedNode& node) {
   const ValueId x = node.input(0), integers = node.node.outputs[0];
   if (builder.is_output(integers) || builder.readers(integers).empty()) return false;
-  const auto steps = constant_steps(builder, node);
-  if (!steps) return false;
+  const auto range = constant_range(builder, node);
+  if (!range) return false;
   std::vector<ValueId> results;
   for (const uint32_t reader : builder.readers(integers)) {
     const graph::Node& inverse = builder.model().graph.nodes[reader];
@@ -252,7 +253,7 @@ Result<bool> lower_round_trip(Builder& builder, const AcceleratedNode& node) {
   const Operand to = builder.new_result_over(results[0], from.desc, x, from);
   for (size_t i = 1; i < results.size(); ++i) builder.set_result(results[i], to);
   builder.add(name_of(node.node.op), "millrace:vectors",
-              std::make_unique<RoundTripStep>(*steps, from, to.buffer));
+              std::make_unique<RoundTripStep>(*range, from, to.buffer));
   return true;
 }
 

@@ -93,22 +93,22 @@ Range find_range(const float* x, size_t count) {
 // The first elements, as many as a vector of D has. Divides, as the standard says: a product with
 // the inverse would be rounded twice.
 template <class D>
-void round_vector(D d, const Steps& steps, const float* from, float* to) {
-  const auto x = hn::LoadU(d, from), step = hn::Set(d, steps.step);
-  const auto low = hn::Set(d, steps.low), high = hn::Set(d, steps.high);
-  const auto whole = hn::Min(hn::Max(hn::Round(hn::Div(x, step)), low), high);
+void fake_quantise_vector(D d, const QuantisedRange& range, const float* from, float* to) {
+  const auto x = hn::LoadU(d, from), scale = hn::Set(d, range.scale);
+  const auto low = hn::Set(d, range.low), high = hn::Set(d, range.high);
+  const auto whole = hn::Min(hn::Max(hn::Round(hn::Div(x, scale)), low), high);
   // An integer has no negative zero.
   const auto integer =
-      hn::Add(hn::IfThenElse(hn::IsNaN(x), hn::Set(d, steps.for_nan), whole), hn::Zero(d));
-  hn::StoreU(hn::Mul(integer, step), d, to);
+      hn::Add(hn::IfThenElse(hn::IsNaN(x), hn::Set(d, range.for_nan), whole), hn::Zero(d));
+  hn::StoreU(hn::Mul(integer, scale), d, to);
 }
 
-void round_to_steps(const Steps& steps, const float* from, float* to, size_t count) {
+void fake_quantise_all(const QuantisedRange& range, const float* from, float* to, size_t count) {
   const Floats d;
   const size_t lanes = hn::Lanes(d);
   size_t i = 0;
-  for (; i + lanes <= count; i += lanes) round_vector(d, steps, from + i, to + i);
-  for (; i < count; ++i) round_vector(hn::CappedTag<float, 1>(), steps, from + i, to + i);
+  for (; i + lanes <= count; i += lanes) fake_quantise_vector(d, range, from + i, to + i);
+  for (; i < count; ++i) fake_quantise_vector(hn::CappedTag<float, 1>(), range, from + i, to + i);
 }
 
 }  // namespace
@@ -122,7 +122,7 @@ HWY_EXPORT(sum_of_elements);
 HWY_EXPORT(add_distances);
 HWY_EXPORT(apply_affine);
 HWY_EXPORT(find_range);
-HWY_EXPORT(round_to_steps);
+HWY_EXPORT(fake_quantise_all);
 
 namespace {
 
@@ -160,8 +160,8 @@ Range range_with_zero(std::span<const float> elements) noexcept {
   return HWY_DYNAMIC_DISPATCH(find_range)(elements.data(), elements.size());
 }
 
-void round_to(const Steps& steps, std::span<const float> from, float* to) noexcept {
-  HWY_DYNAMIC_DISPATCH(round_to_steps)(steps, from.data(), to, from.size());
+void fake_quantise(const QuantisedRange& range, std::span<const float> from, float* to) noexcept {
+  HWY_DYNAMIC_DISPATCH(fake_quantise_all)(range, from.data(), to, from.size());
 }
 
 }  // namespace millrace::device::cpu::accelerated

@@ -1,5 +1,5 @@
-// Loops over floating point elements that the kernel library has no primitive for and the compiler
-// cannot vectorise. The instruction set is chosen when a loop is called.
+// Loops over floating point elements for which oneDNN has no primitive and which the
+// compiler cannot vectorise. The instruction set is chosen when a loop is called.
 #pragma once
 
 #include <span>
@@ -26,14 +26,15 @@ struct Range {
 };
 Range range_with_zero(std::span<const float> elements) noexcept;
 
-// The numbers that integers of a type stand for: whole multiples of a step, which lie between two
-// of them. Requirement: the step is positive and finite, and low <= high.
-struct Steps {
-  float step = 1;
-  float low = 0, high = 0;  // in steps
-  float for_nan = 0;        // likewise
+// The integers of a quantised type, with the zero point taken off: whole multiples of `scale` from
+// `low` to `high`. Requirement: the scale is positive and finite, and low <= high.
+struct QuantisedRange {
+  float scale = 1;
+  float low = 0, high = 0;  // integers
+  float for_nan = 0;        // the integer that stands for NaN
 };
-// The nearest of these numbers, of two the even multiple. `to` may be `from`.
-void round_to(const Steps& steps, std::span<const float> from, float* to) noexcept;
+// Quantises the elements and dequantises them again (fake quantisation): rounds each to the nearest
+// multiple, ties to even, and saturates. `to` may be `from`.
+void fake_quantise(const QuantisedRange& range, std::span<const float> from, float* to) noexcept;
 
 }  // namespace millrace::device::cpu::accelerated

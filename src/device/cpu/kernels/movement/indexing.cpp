@@ -5,6 +5,7 @@
 #include "device/cpu/kernels/kernels.h"
 #include "device/cpu/kernels/movement/mapped_copy.h"
 #include "device/cpu/kernels/primitives.h"
+#include "graph/reference/index_offsets.h"
 
 namespace millrace::device::cpu::kernels {
 namespace {
@@ -15,27 +16,6 @@ using graph::ValueId;
 std::optional<Desc> cut(const Desc& desc, const graph::Slice& op) {
   if (std::ranges::any_of(op.step, [](int64_t step) { return step != 1; })) return std::nullopt;
   return submemory(desc, op.size, op.begin);
-}
-
-// Returns the source of index `i` in a dimension of `size` that is padded by reflection, without
-// the edge.
-int64_t reflected(int64_t i, int64_t size) {
-  if (size == 1) return 0;
-  const int64_t period = 2 * (size - 1);
-  const int64_t phase = ((i % period) + period) % period;
-  return phase < size ? phase : period - phase;
-}
-
-int64_t padded_index(graph::PadMode mode, int64_t i, int64_t size) {
-  switch (mode) {
-    case graph::PadMode::kReflect:
-      return reflected(i, size);
-    case graph::PadMode::kEdge:
-      return std::clamp<int64_t>(i, 0, size - 1);
-    case graph::PadMode::kConstant:
-      break;
-  }
-  return i >= 0 && i < size ? i : kFill;
 }
 
 }  // namespace
@@ -64,8 +44,8 @@ Status lower(Builder& builder, const Node& node, const graph::Pad& op) {
   for (size_t i = 0; i < dims.size(); ++i) {
     std::vector<int64_t> offsets;
     for (int64_t index = -op.begin[i]; index < dims[i] + op.end[i]; ++index) {
-      const int64_t from = padded_index(op.mode, index, dims[i]);
-      offsets.push_back(from == kFill ? kFill : from * strides[i]);
+      const int64_t from = graph::reference::padded_index(op.mode, index, dims[i]);
+      offsets.push_back(from == graph::reference::kFill ? kFill : from * strides[i]);
     }
     map.push_back(std::move(offsets));
   }
