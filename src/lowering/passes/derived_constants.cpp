@@ -15,7 +15,17 @@ graph::Constant DerivedConstants::get(const graph::Constant& source, const std::
   graph::Constant made = make();
   const std::lock_guard lock(mutex_);
   entries_.insert_or_assign(key, Entry{source.owner, made.bytes, made.owner});
+  drop_expired();
   return made;
+}
+
+// Looks at all entries only once they have doubled, so that an insertion stays cheap.
+void DerivedConstants::drop_expired() {
+  if (entries_.size() <= limit_) return;
+  std::erase_if(entries_, [](const auto& entry) {
+    return entry.second.source.expired() || entry.second.owner.expired();
+  });
+  limit_ = 2 * entries_.size() + kLeastLimit;
 }
 
 }  // namespace millrace::lowering

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -32,9 +33,13 @@ class DerivedConstants {
     std::weak_ptr<const void> owner;  // of `bytes`
   };
   using Key = std::pair<const std::byte*, std::string>;
+  static constexpr size_t kLeastLimit = 64;
+
+  void drop_expired();  // call with mutex_ locked
 
   std::mutex mutex_;
   std::map<Key, Entry> entries_;
+  size_t limit_ = kLeastLimit;
 };
 
 }  // namespace millrace::lowering
