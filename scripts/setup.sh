@@ -70,6 +70,7 @@ run_quietly() {
 }
 
 echo "setup: installing ${#missing[@]} Debian packages: ${missing[*]}"
-run_quietly apt-get update
-run_quietly apt-get install -y --no-install-recommends "${missing[@]}"
+# Another program may be installing something, as new machines do by themselves.
+run_quietly apt-get -o DPkg::Lock::Timeout=600 update
+run_quietly apt-get -o DPkg::Lock::Timeout=600 install -y --no-install-recommends "${missing[@]}"
 echo "setup: done"
