@@ -11,3 +11,13 @@ debian_source() {
   [[ -n $address ]] || skip 'apt has no lists of Debian packages; run apt-get update'
   echo "$address"
 }
+
+# The machine's own proxy, which apt may know alone. It may also know that there is none (DIRECT).
+use_proxy() {
+  local proxy=
+  eval "$(apt-config shell proxy Acquire::http::Proxy)"
+  case $proxy in
+    http://*) export http_proxy=$proxy ;;
+    DIRECT) unset http_proxy ;;
+  esac
+}

@@ -21,16 +21,6 @@ case ${1:-} in
   ?*) echo "usage: scripts/test-debian13.sh [--all]" >&2; exit 2 ;;
 esac
 
-# The machine's own proxy, which apt may know alone. It may also know that there is none (DIRECT).
-use_proxy() {
-  local proxy=
-  eval "$(apt-config shell proxy Acquire::http::Proxy)"
-  case $proxy in
-    http://*) export http_proxy=$proxy ;;
-    DIRECT) unset http_proxy ;;
-  esac
-}
-
 make_root() {
   [[ -e $root/complete ]] && return
   local mirror
