@@ -7,7 +7,7 @@ SECONDS ?= 60
 CMAKE_ARGS ?=
 
 .PHONY: help setup configure build shipped demo test test-dma-buf test-debian13 fuzz bench lint install \
-  install-neuron-prefix package clean
+  install-neuron-prefix package-build package tarball clean
 help:
 	@echo 'make demo     build, compile the shipped network, run it asynchronously'
 	@echo 'make test     build and run all tests'
@@ -21,7 +21,8 @@ help:
 	@echo 'make install  install into PREFIX=$(PREFIX) (DESTDIR is honoured)'
 	@echo 'make install-neuron-prefix  libnrt.so.1 and its headers into PREFIX=/opt/aws/neuron'
 	@echo '                            (FORCE=1 replaces another libnrt.so.1)'
-	@echo 'make package  make a Debian package in build/'
+	@echo 'make package  make Debian packages in build/'
+	@echo 'make tarball  make a folder with everything, packed, in build/, for any place'
 
 setup:
 	@scripts/setup.sh
@@ -74,8 +75,21 @@ install-neuron-prefix: PREFIX = /opt/aws/neuron
 install-neuron-prefix: shipped
 	@cmake --install $(BUILD) --component neuron-prefix --prefix $(PREFIX)
 
-package: build
-	@cd $(BUILD) && cpack -B ..
+# A build of its own, as Debian has folders for libraries that `make install` does not use.
+package-build: setup
+	@mkdir -p build
+	@cmake --preset package $(CMAKE_ARGS) > build/package-configure.log 2>&1 || { cat build/package-configure.log; exit 1; }
+	@cmake --build --preset package
+
+package: package-build
+	@rm -f build/*.deb
+	@cd build/package && cpack -B .. > cpack.log 2>&1 || { cat cpack.log; exit 1; }
+	@ls build/*.deb
+
+tarball: package-build
+	@rm -f build/millrace-*.tar.gz
+	@cd build/package && cpack -G TGZ -B .. > cpack.log 2>&1 || { cat cpack.log; exit 1; }
+	@ls build/millrace-*.tar.gz
 
 clean:
 	rm -rf build

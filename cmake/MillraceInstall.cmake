@@ -2,17 +2,47 @@
 # build tree, too) and by CMake package (installed only). An installation may be moved as a whole.
 include(CMakePackageConfigHelpers)
 
+# Each component is a Debian package of its own (MillracePackage.cmake). `tools` also has what belongs to
+# the tool, such as its man pages; `python` is the Python module.
+
+# millrace_install_libraries(COMPONENT TARGET...)
+# The link that programs are linked by, NAME.so, belongs to the headers.
+function(millrace_install_libraries component)
+  install(TARGETS ${ARGN} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    COMPONENT ${component} NAMELINK_COMPONENT dev)
+endfunction()
+
+millrace_install_libraries(core millrace)
 # A device plugin is found beside the core library.
+millrace_install_libraries(cpu millrace-cpu millrace-ranks millrace-reserve)
+millrace_install_libraries(vart_ml vart-ml)
+millrace_install_libraries(vart_x vart-x)
+millrace_install_libraries(xrt xrt_coreutil)
+millrace_install_libraries(nrt nrt)
 set(shipped_libraries millrace vart-ml vart-x xrt_coreutil nrt millrace-cpu millrace-ranks
   millrace-reserve)
-set(shipped_programs millrace_cli vart_infer_async vart_callback ml_vart vart_multi_tenancy
-  vart_multimodel_seq vart_zerocopy x_plus_ml nrt_load_run nrt_async_pipeline nrt_error_tracker
-  nrt_all_reduce nrt_send_recv nrt_tensor_parallel)
-install(TARGETS ${shipped_libraries} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(TARGETS ${shipped_programs} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS millrace_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
+set(shipped_samples vart_infer_async vart_callback ml_vart vart_multi_tenancy vart_multimodel_seq
+  vart_zerocopy x_plus_ml nrt_load_run nrt_async_pipeline nrt_error_tracker nrt_all_reduce
+  nrt_send_recv nrt_tensor_parallel)
+install(TARGETS ${shipped_samples} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT samples)
+# Sources that build outside of the repository, and the network that they can run. They are no documentation,
+# which the base images of containers leave out.
+set(data_folder ${CMAKE_INSTALL_DATADIR}/millrace)
+foreach(folder common vart_x_common nrt_common native ${shipped_samples})
+  install(DIRECTORY samples/${folder} DESTINATION ${data_folder}/samples COMPONENT samples
+    PATTERN CMakeLists.txt EXCLUDE)
+endforeach()
+install(FILES samples/README.md DESTINATION ${data_folder}/samples COMPONENT samples)
+install(DIRECTORY models/glyphs DESTINATION ${data_folder}/models COMPONENT samples
+  PATTERN "*.py" EXCLUDE PATTERN "*.mjs" EXCLUDE)
+install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT doc)
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT doc)
+# Debian's packages refer to the system's copy of the licence instead.
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT licence)
 # This builds what an installation needs, without tests and benchmarks.
 add_custom_target(shipped)
-add_dependencies(shipped ${shipped_libraries} ${shipped_programs})
+add_dependencies(shipped ${shipped_libraries} millrace_cli ${shipped_samples})
 # This builds what scripts/demo.sh runs, which is less, so that a newcomer sees the demo sooner. The
 # sample loads the plugins.
 add_custom_target(demo_programs)
@@ -20,7 +50,7 @@ add_dependencies(demo_programs millrace_cli millrace-cpu millrace-reserve vart_i
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/millrace ${PROJECT_SOURCE_DIR}/include/vart
   ${PROJECT_SOURCE_DIR}/include/xrt ${PROJECT_SOURCE_DIR}/include/experimental
   ${PROJECT_SOURCE_DIR}/include/nrt ${PROJECT_SOURCE_DIR}/include/ndl
-  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
 
 # The component for programs that look in /opt/aws/neuron. It is complete in itself and installed only
 # on request (`make install-neuron-prefix`). A process that also loads libraries of another
@@ -53,7 +83,7 @@ function(millrace_install_pkg_config name version)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/${name}.pc.in
     ${PROJECT_BINARY_DIR}/install/${name}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/install/${name}.pc
-    DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
 endfunction()
 
 # millrace_install_cmake_package(NAME VERSION)
@@ -69,7 +99,7 @@ function(millrace_install_cmake_package name version)
   file(GENERATE OUTPUT ${made}/${config}.cmake INPUT ${made}/${config}.cmake.in)
   set(version_file ${made}/${config}-version.cmake)
   write_basic_package_version_file(${version_file} VERSION ${version} COMPATIBILITY SameMajorVersion)
-  install(FILES ${made}/${config}.cmake ${version_file} DESTINATION ${folder})
+  install(FILES ${made}/${config}.cmake ${version_file} DESTINATION ${folder} COMPONENT dev)
 endfunction()
 
 # Makefiles of programs for the board ask for at least 0.1 of the two in release 6.2, and for at least
