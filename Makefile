@@ -7,7 +7,7 @@ SECONDS ?= 60
 CMAKE_ARGS ?=
 
 .PHONY: help setup configure build shipped demo test test-dma-buf test-debian13 fuzz bench lint install \
-  install-neuron-prefix package-build package tarball check-abi clean
+  install-neuron-prefix package-build package tarball test-packages check-abi clean
 help:
 	@echo 'make demo     build, compile the shipped network, run it asynchronously'
 	@echo 'make test     build and run all tests'
@@ -23,6 +23,7 @@ help:
 	@echo '                            (FORCE=1 replaces another libnrt.so.1)'
 	@echo 'make package  make Debian packages in build/'
 	@echo 'make tarball  make a folder with everything, packed, in build/, for any place'
+	@echo 'make test-packages  install the packages in a clean Debian 12, use and purge them'
 	@echo 'make check-abi  compare the libraries with those of the last tag'
 
 setup:
@@ -91,6 +92,10 @@ tarball: package-build
 	@rm -f build/millrace-*.tar.gz
 	@cd build/package && cpack -G TGZ -B .. > cpack.log 2>&1 || { cat cpack.log; exit 1; }
 	@ls build/millrace-*.tar.gz
+
+# 77 is "skipped": not root, or no Debian 12 to be had.
+test-packages: package tarball
+	@scripts/test-packages.sh || test $$? -eq 77
 
 # 77 is "skipped": there is no tag.
 check-abi: setup

@@ -5,6 +5,7 @@
 #   scripts/setup.sh             everything for build, tests and demo
 #   scripts/setup.sh --dma-buf   what scripts/test-dma-buf.sh needs besides: an emulator
 #   scripts/setup.sh --debian13  what scripts/test-debian13.sh needs besides
+#   scripts/setup.sh --packages  what scripts/test-packages.sh needs besides
 #   scripts/setup.sh --abi       what scripts/check_abi.sh needs besides
 #   scripts/setup.sh --list      print the package names and do nothing
 set -euo pipefail
@@ -33,6 +34,9 @@ if [[ ${1:-} == --dma-buf ]]; then
 elif [[ ${1:-} == --debian13 ]]; then
   packages=(debootstrap debian-archive-keyring)
   shift
+elif [[ ${1:-} == --packages ]]; then
+  packages=(mmdebstrap debian-archive-keyring lintian)
+  shift
 elif [[ ${1:-} == --abi ]]; then
   packages=(abigail-tools)
   shift
@@ -42,7 +46,7 @@ if [[ ${1:-} == --list ]]; then
   exit 0
 fi
 if [[ $# -gt 0 ]]; then
-  echo "usage: scripts/setup.sh [--dma-buf | --debian13 | --abi] [--list]" >&2
+  echo "usage: scripts/setup.sh [--dma-buf | --debian13 | --packages | --abi] [--list]" >&2
   exit 2
 fi
 
