@@ -119,6 +119,25 @@ Status check_kind(const std::string& path, mode_t wanted) {
   return refused(entry.st_mode);
 }
 
+// Returns the nearest folder above a path that exists, or the path itself.
+fs::path nearest_existing(fs::path folder) {
+  std::error_code error;
+  while (!fs::exists(folder, error) && folder != folder.parent_path())
+    folder = folder_of(folder.string());
+  return folder;
+}
+
+// Checks that this user may make files in the folder.
+Status check_folder(const fs::path& folder) {
+  struct stat entry {};
+  if (::stat(folder.c_str(), &entry) != 0) return io_error(folder.string(), errno);
+  if (!S_ISDIR(entry.st_mode))
+    return invalid_argument(
+        fmt::format("{} is {}, and no directory", folder.string(), kind_of_file(entry.st_mode)));
+  if (::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) == 0) return {};
+  return io_error("make files in " + folder.string(), errno);
+}
+
 }  // namespace
 
 std::string_view kind_of_file(unsigned mode) noexcept {
@@ -160,7 +179,18 @@ Result<std::string> output_directory(const std::string& path) {
 
 Status check_output(const std::string& path) {
   if (path.empty()) return {};
-  return output_target(path).status().with_context("write " + path);
+  if (path == "-")
+    return invalid_argument(
+        "write -: standard output is named /dev/stdout, and a file of this name ./-");
+  const Result<OutputTarget> target = output_target(path);
+  if (!target.ok()) return target.status().with_context("write " + path);
+  if (target->is_stream) return {};
+  return check_folder(folder_of(target->path)).with_context("write " + path);
+}
+
+Status check_output_folder(const std::string& path) {
+  if (path.empty()) return {};
+  return check_folder(nearest_existing(without_end_slashes(path))).with_context("write to " + path);
 }
 
 Status check_replaceable(const std::string& path) {

@@ -32,9 +32,14 @@ Result<OutputTarget> output_target(const std::string& path);
 // Returns the path for an output directory, with links at its end resolved by the same rule.
 Result<std::string> output_directory(const std::string& path);
 
-// Checks that output_target() allows the path; commands call it before their work begins. The
-// message names the path. An empty path is allowed: it means that the output is not wanted.
+// Checks that output_target() allows the path and that this user may write there; commands call it
+// before their work begins. The message names the path. An empty path is allowed: it means that the
+// output is not wanted. "-" is refused, since a user who writes it does not mean a file of that
+// name.
 Status check_output(const std::string& path);
+
+// Checks the same for a folder that is to be written to, and made if it is missing.
+Status check_output_folder(const std::string& path);
 
 // Checks that a regular file may be renamed to this path: it is free or has a regular file.
 // Otherwise kInvalidArgument says what it has.
