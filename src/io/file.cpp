@@ -24,7 +24,11 @@ Result<std::vector<std::byte>> read_file(const std::string& path) {
     return invalid_argument(path + " is a directory, expected a file");
   // Reading from a device might never end.
   if (std::filesystem::exists(found) && !std::filesystem::is_regular_file(found))
-    return invalid_argument(path + " is not a regular file");
+    return invalid_argument(path +
+                            " is not a regular file; what a pipe or a device gives is read from a "
+                            "file that it was saved to");
+  if (path == "-" && !std::filesystem::exists(found))
+    return invalid_argument("-: standard input is not read; save it to a file");
   const File file(std::fopen(path.c_str(), "rbe"));
   if (!file) return io_error("open " + path, errno);
   std::vector<std::byte> bytes;

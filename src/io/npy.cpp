@@ -3,6 +3,7 @@
 #include "io/npy.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -27,12 +28,17 @@ constexpr size_t kMaxHeader = 10'000;
 constexpr std::string_view kBlanks = " \t\n\v\f\r";
 constexpr std::string_view kShapeCharacters = "0123456789, \t\n\v\f\r";
 
-Result<DataType> type_of(std::string_view descr) {
+const std::map<std::string_view, DataType>& numpy_types() {
   static const std::map<std::string_view, DataType> types = {
       {"|b1", DataType::kBoolean}, {"|i1", DataType::kInt8},   {"|u1", DataType::kUint8},
       {"<i2", DataType::kInt16},   {"<u2", DataType::kUint16}, {"<f2", DataType::kFp16},
       {"<i4", DataType::kInt32},   {"<u4", DataType::kUint32}, {"<f4", DataType::kFloat32},
       {"<i8", DataType::kInt64},   {"<u8", DataType::kUint64}, {"<f8", DataType::kFloat64}};
+  return types;
+}
+
+Result<DataType> type_of(std::string_view descr) {
+  const auto& types = numpy_types();
   const auto found = types.find(descr);
   if (found != types.end()) return found->second;
   return unsupported(fmt::format("the NumPy type '{}' is not supported", descr));
@@ -137,6 +143,30 @@ Result<Array> read_npy(const std::string& path) {
   Result<Array> array = parse(bytes);
   if (!array.ok()) return array.status().with_context(path);
   return array;
+}
+
+Result<std::vector<std::byte>> npy_bytes(const Array& array) {
+  const auto type =
+      std::ranges::find(numpy_types(), array.type, [](const auto& entry) { return entry.second; });
+  if (type == numpy_types().end())
+    return unsupported(fmt::format("NumPy has no type {}", tensor::to_string(array.type)));
+  // A tuple of one needs its comma.
+  std::string header =
+      fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", type->first,
+                  fmt::join(array.shape, ", "), array.shape.size() == 1 ? "," : "");
+  // The data begin at a multiple of 64 bytes, behind a line feed.
+  constexpr size_t kAlignment = 64, kLengthBytes = 2;
+  const size_t used = kFixedPart + kLengthBytes + header.size() + 1;
+  header.append((kAlignment - used % kAlignment) % kAlignment, ' ');
+  header += '\n';
+  std::string file(kMagic);
+  file += {'\x01', '\0', static_cast<char>(header.size() & 0xFF),
+           static_cast<char>(header.size() >> 8)};
+  file += header;
+  const auto text = std::as_bytes(std::span(file));
+  std::vector<std::byte> bytes(text.begin(), text.end());
+  bytes.insert(bytes.end(), array.bytes.begin(), array.bytes.end());
+  return bytes;
 }
 
 }  // namespace millrace::io

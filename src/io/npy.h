@@ -24,4 +24,8 @@ struct Array {
 // order, and structured or object types, with path and reason; also the errors of read_file().
 Result<Array> read_npy(const std::string& path);
 
+// Returns a file of format version 1.0. kUnsupported for a type that NumPy does not have, such as
+// BF16. Requirement: the bytes are those of the shape.
+Result<std::vector<std::byte>> npy_bytes(const Array& array);
+
 }  // namespace millrace::io

@@ -42,7 +42,7 @@ TEST(File, MissingFileAndDirectoryAreToldApart) {
 TEST(File, WhatMayHaveNoEndIsRefused) {
   const Status status = read_file("/dev/zero").status();
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
-  EXPECT_EQ(status.message(), "/dev/zero is not a regular file");
+  EXPECT_TRUE(status.message().starts_with("/dev/zero is not a regular file"));
 }
 
 TEST(File, LinesLoseBothKindsOfLineEnd) {

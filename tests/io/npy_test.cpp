@@ -48,6 +48,22 @@ TEST(Npy, TypeShapeAndDataAreRead) {
   EXPECT_EQ(static_cast<char>(array->bytes[5]), 'f');
 }
 
+TEST(Npy, WhatIsWrittenIsReadAgain) {
+  for (const std::vector<uint32_t>& shape : {std::vector<uint32_t>{}, {6}, {2, 3}}) {
+    Array array{tensor::DataType::kInt8, shape, {}};
+    array.bytes.resize(shape.empty() ? 1 : 6, std::byte{7});
+    const auto file = npy_bytes(array);
+    ASSERT_TRUE(file.ok()) << file.status().to_string();
+    const auto read = parse({reinterpret_cast<const char*>(file->data()), file->size()});
+    ASSERT_TRUE(read.ok()) << read.status().to_string();
+    EXPECT_EQ(read->type, array.type);
+    EXPECT_EQ(read->shape, shape);
+    EXPECT_EQ(read->bytes, array.bytes);
+    EXPECT_EQ((file->size() - array.bytes.size()) % 64, 0u) << "as NumPy aligns the data";
+  }
+  EXPECT_EQ(npy_bytes({tensor::DataType::kBf16, {}, {}}).status().code(), StatusCode::kUnsupported);
+}
+
 TEST(Npy, ScalarHasNoDimensions) {
   const auto array =
       parse(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (), }", std::string(4, '\0')));

@@ -1,10 +1,13 @@
 #include "io/pictures/decode.h"
 
+#include <fmt/format.h>
+
 #include <cstddef>
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include "io/content.h"
 #include "io/file.h"
 #include "io/pictures/jpeg.h"
 #include "io/pictures/orientation.h"
@@ -30,7 +33,8 @@ Result<Pixels> decode(const std::string& path, std::span<const std::byte> file,
   if (bytes.starts_with("RIFF"sv)) return decode_webp(file, options);
   const bool is_pnm = bytes.size() > 2 && bytes[0] == 'P' && "2356"sv.find(bytes[1]) != bytes.npos;
   if (is_pnm || bytes.starts_with("BM"sv)) return load_uncompressed(path, options);
-  return corrupt_data("the file is not a picture that can be decoded (JPEG, PNG, WebP, BMP, PNM)");
+  return corrupt_data(
+      fmt::format("the file is not a picture that can be decoded ({})", picture_formats()));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "io/pictures/jpeg.h"
 
+#include <fmt/format.h>
 #include <turbojpeg.h>
 
 #include <memory>
@@ -33,6 +34,11 @@ bool is_truncated(std::span<const std::byte> bytes) {
   return true;
 }
 
+Status damaged(void* decoder) {
+  return corrupt_data(
+      fmt::format("the JPEG is damaged (libjpeg-turbo: {})", tjGetErrorStr2(decoder)));
+}
+
 // Calls the decoder. Limits the scans of a progressive picture, which can take minutes.
 Status decode_into(Pixels& pixels, int format, void* decoder, std::span<const std::byte> file) {
   const auto decode = [&] {
@@ -50,7 +56,7 @@ Status decode_into(Pixels& pixels, int format, void* decoder, std::span<const st
     decode();
     if (last != other) return {};
   }
-  return corrupt_data(tjGetErrorStr2(decoder));
+  return damaged(decoder);
 }
 
 // Makes RGB of the inverted CMYK that JPEG files have.
@@ -81,7 +87,7 @@ Result<Pixels> decode_jpeg(std::span<const std::byte> file, const DecodeOptions&
                           &width, &height, &subsampling, &colours);
   // It also fails where it has no name for the subsampling, which the decoder does not need.
   if (width < 1 || height < 1 || colours < 0)
-    return corrupt_data(failed != 0 ? tjGetErrorStr2(decoder.get()) : "the JPEG has no picture");
+    return failed != 0 ? damaged(decoder.get()) : corrupt_data("the JPEG has no picture");
   MILLRACE_ASSIGN_OR_RETURN(
       Pixels pixels, allocate_pixels(static_cast<uint64_t>(width), static_cast<uint64_t>(height),
                                      options.channels, options.max_pixels));

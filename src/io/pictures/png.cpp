@@ -1,5 +1,6 @@
 #include "io/pictures/png.h"
 
+#include <fmt/format.h>
 #include <spng.h>
 
 #include <cstdlib>
@@ -19,7 +20,9 @@ Status no_memory() {
 }
 
 Status as_status(int error) {
-  return error == SPNG_EMEM ? no_memory() : corrupt_data(spng_strerror(error));
+  return error == SPNG_EMEM
+             ? no_memory()
+             : corrupt_data(fmt::format("the PNG is damaged (libspng: {})", spng_strerror(error)));
 }
 
 }  // namespace
