@@ -43,6 +43,25 @@ install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT licence)
 # This builds what an installation needs, without tests and benchmarks.
 add_custom_target(shipped)
 add_dependencies(shipped ${shipped_libraries} millrace_cli ${shipped_samples})
+# The program writes its manual pages and the completion of shells from its own options. One that was
+# compiled for another machine cannot.
+if(NOT CMAKE_CROSSCOMPILING)
+  set(pages ${PROJECT_BINARY_DIR}/pages)
+  add_custom_command(OUTPUT ${pages}/man1/millrace.1
+    COMMAND millrace_cli pages ${pages}
+    DEPENDS millrace_cli
+    COMMENT "Writing manual pages and completion"
+    VERBATIM)
+  add_custom_target(pages ALL DEPENDS ${pages}/man1/millrace.1)
+  add_dependencies(shipped pages)
+  install(DIRECTORY ${pages}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT tools)
+  install(FILES ${pages}/bash/millrace
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT tools)
+  install(FILES ${pages}/zsh/_millrace DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions
+    COMPONENT tools)
+  install(FILES ${pages}/fish/millrace.fish
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT tools)
+endif()
 # This builds what scripts/demo.sh runs, which is less, so that a newcomer sees the demo sooner. The
 # sample loads the plugins.
 add_custom_target(demo_programs)

@@ -85,7 +85,10 @@ TEST_F(DebianPackages, HoldTheInstallation) {
                             libraries + "/cmake/vart-ml/vart-ml-config.cmake",
                             libraries + "/cmake/vart-x/vart-x-config.cmake",
                             libraries + "/cmake/Millrace/millrace-config.cmake"});
-  holds("millrace", {"/usr/bin/millrace"});
+  holds("millrace", {"/usr/bin/millrace", "/usr/share/man/man1/millrace.1",
+                     "/usr/share/bash-completion/completions/millrace",
+                     "/usr/share/zsh/vendor-completions/_millrace",
+                     "/usr/share/fish/vendor_completions.d/millrace.fish"});
   holds("millrace-samples",
         {"/usr/bin/vart_infer_async", "/usr/share/millrace/samples/vart_infer_async/Makefile",
          "/usr/share/millrace/samples/nrt_common/",
