@@ -11,16 +11,18 @@ import sys
 sys.dont_write_bytecode = True  # beside the scripts
 import stock_configs  # noqa: E402
 
-OF_PICTURES = {"--mean", "--scale", "--order", "--resize", "--short-side"}
+OF_PICTURES = {"--mean", "--scale", "--std", "--normalize", "--order", "--resize", "--short-side"}
 
 
 def main(millrace, archive, *options):
     command = [millrace, "inspect", "--json", archive]
     description = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
     pictures = description["inputs"][0].get("pictures", {}) if len(description["inputs"]) == 1 else {}
-    # YOLOX takes pictures as they are, which is what the options of `millrace compile` are without a value.
-    is_stated = OF_PICTURES.intersection(options) or stock_configs.yolox_grids(description)
-    proposed = [] if is_stated else pictures.get("run_options", "").split()
+    proposed = pictures.get("run_options", "").split()
+    if stock_configs.yolox_grids(description):  # which takes pictures as they are
+        proposed = ["--normalize", "none"]
+    if OF_PICTURES.intersection(options):
+        proposed = []
     # `millrace inspect` proposes to crop for classifiers only.
     is_classifier = "resizing-type" in pictures.get("preprocess_cpu", {})
     if is_classifier and "--quantise-outputs" not in options:

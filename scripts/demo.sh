@@ -15,6 +15,6 @@ say "$build/bin/millrace" compile models/glyphs/glyphs.onnx --precision bf16 -o 
 say "$build/bin/millrace" compile models/glyphs/glyphs.onnx --precision int8 \
   --calibrate models/glyphs/calibration_images.npy --scale 0.0039215686 -o "$work/glyphs-int8.rai"
 say "$build/bin/millrace" evaluate "$work/glyphs.rai" \
-  --against "$work/glyphs-bf16.rai" "$work/glyphs-int8.rai" \
+  --against "$work/glyphs-bf16.rai" --against "$work/glyphs-int8.rai" \
   --data models/glyphs/heldback_images.npy --labels models/glyphs/heldback_labels.npy --scale 0.0039215686
 say "$build/bin/vart_infer_async" "$work/glyphs.rai" --dry-run -n 20

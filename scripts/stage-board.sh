@@ -181,11 +181,14 @@ compile_int8() {
   fi
   ((${#calibration[@]})) ||
     fail "$name is to be INT8, and $file is not quantised: --calibrate names pictures for it, --precision bf16 goes without"
-  local options
+  local options source sources=()
+  for source in "${calibration[@]}"; do
+    sources+=(--calibrate "$source")
+  done
   options=$("$project/scripts/calibration_options.py" "$millrace" "$archive" "${compile_options[@]}")
   # One option per word: none of them has blanks.
   # shellcheck disable=SC2086
-  compile "$file" -o "$archive" --precision int8 --power-of-two-scales $options --calibrate "${calibration[@]}"
+  compile "$file" -o "$archive" --precision int8 --power-of-two-scales $options "${sources[@]}"
 }
 
 compile_model() {
