@@ -45,7 +45,9 @@ struct RunArguments {
   std::string device = "cpu";
   std::string view = "cpu";
   std::string output_dir;
+  std::string output_format = "bin";  // or "npy"
   std::string labels;
+  bool json = false;
   uint32_t top = 0;
   std::vector<std::string> shapes;  // shapes of open inputs: NAME=1,3,224,224
   PictureFlags picture;
@@ -62,12 +64,16 @@ struct BenchArguments {
   uint32_t lanes = 0;
   uint32_t in_flight = 0;  // 0: the default of the scenario
   uint32_t warmup = 10;
-  uint32_t iterations = 200;
-  double duration_seconds = 0;    // 0: `iterations` jobs instead
+  uint32_t iterations = 0;        // 0: not given
+  double duration_seconds = 0;    // 0: `iterations` jobs instead or, without those, three seconds
   double queries_per_second = 0;  // rate of the server scenario; 0: not given
   std::optional<uint64_t> seed;   // seed of the arrival times; 1 if not given
-  bool json = false;
-  std::string json_file, plot;  // empty: none
+  // Where the JSON goes: empty: nowhere; "-": to standard output, instead of the text; otherwise to
+  // this file, besides the text.
+  std::string json;
+  std::string plot, csv;            // empty: none
+  std::vector<std::string> inputs;  // empty: random elements
+  PictureFlags picture;
   LimitFlags limits;
 };
 
@@ -122,14 +128,11 @@ struct GoldenArguments {
   std::string view, input_view;  // empty: as the names and sizes of the files say
   std::vector<std::string> shapes;
   double tolerance_steps = 0;
+  PictureFlags picture;
   std::string device = "cpu";
   bool json = false;
   CompileFlags flags;
 };
-
-// Exit codes of `golden`; it returns 0 if all files are equal within the tolerance.
-inline constexpr int kGoldenDifferent = 1;
-inline constexpr int kGoldenCannotCompare = 2;
 
 struct CompareArguments {
   std::string model;
@@ -138,14 +141,11 @@ struct CompareArguments {
   std::vector<std::string> inputs;
   std::vector<std::string> shapes;
   double threshold = 1e-3;
+  PictureFlags picture;
   std::string device = "cpu";
   bool json = false;
   CompileFlags flags;
 };
-
-// Exit codes of `compare`; it returns 0 if all values are within the threshold.
-inline constexpr int kCompareDifferent = 1;
-inline constexpr int kCompareCannotCompare = 2;
 
 struct ConformanceArguments {
   std::string onnx_tests;
@@ -154,14 +154,32 @@ struct ConformanceArguments {
   uint32_t jobs = 0;                          // 0: as many as there are cores
 };
 
-// Exit codes of `conformance`; it returns 0 if no case failed.
-inline constexpr int kConformanceFailed = 1;
-inline constexpr int kConformanceCannotRun = 2;
+// The exit codes of every command. A command that has done its work returns 0, or kDifferent if
+// what it compared or tested does not hold: `compare`, `golden` and `conformance`.
+inline constexpr int kFailed = 1;
+inline constexpr int kWrongCommandLine = 2;
+inline constexpr int kDifferent = 3;
+inline constexpr int kInterrupted =
+    130;  // `bench`, after SIGINT, with what was measured until then
+
+// Each check says what is wrong with a command line that its grammar allows: options that do not go
+// together, or texts that are not what an option takes. Nothing is opened for that.
+Status check_compile(const CompileArguments& arguments);
+Status check_inspect(const InspectArguments& arguments);
+Status check_run(const RunArguments& arguments);
+Status check_bench(const BenchArguments& arguments);
+Status check_evaluate(const EvaluateArguments& arguments);
+Status check_explain(const ExplainArguments& arguments);
+Status check_tune(const TuneArguments& arguments);
+Status check_shard(const ShardArguments& arguments);
+Status check_compare(const CompareArguments& arguments);
+Status check_golden(const GoldenArguments& arguments);
+Status check_conformance(const ConformanceArguments& arguments);
 
 Status run_compile(const CompileArguments& arguments);
 Status run_inspect(const InspectArguments& arguments);
 Status run_model(const RunArguments& arguments);
-Status run_bench(const BenchArguments& arguments);
+Result<int> run_bench(const BenchArguments& arguments);  // the exit code
 Status run_evaluate(const EvaluateArguments& arguments);
 Status run_explain(const ExplainArguments& arguments);
 Status run_tune(const TuneArguments& arguments);

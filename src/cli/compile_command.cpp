@@ -256,8 +256,6 @@ Result<Compiled> compile_with(const CompileArguments& arguments, const CompileFl
     return Compiled{std::move(made.model), std::move(made.report), made.outputs,
                     std::move(made.hw_views)};
   }
-  if (!calibration.report.empty() || !calibration.accuracy_target.empty())
-    return invalid_argument("--accuracy-target and --report are for --precision int8 and auto");
   if (calibration.data.empty()) note_unused_options(calibration);
   MILLRACE_ASSIGN_OR_RETURN(graph::CompiledModel model,
                             compile_onnx(arguments.onnx, flags, observer));
@@ -324,6 +322,10 @@ model::ArchiveForm form_of(const CompileArguments& arguments) {
 Status check_outputs(const CompileArguments& arguments) {
   const std::string& report = arguments.calibration.report;
   MILLRACE_RETURN_IF_ERROR(model::check_archive_target(arguments.output, form_of(arguments)));
+  MILLRACE_RETURN_IF_ERROR(form_of(arguments) == model::ArchiveForm::kFile
+                               ? check_output(arguments.output)
+                               : check_output_folder(arguments.output));
+  MILLRACE_RETURN_IF_ERROR(check_output_folder(arguments.dump_passes));
   for (const std::string& other : {arguments.emit_qdq, report})
     MILLRACE_RETURN_IF_ERROR(check_output(other));
   for (const std::string& output : {arguments.output, arguments.emit_qdq, report})
@@ -391,6 +393,16 @@ Status compile_to_archive(const CompileArguments& arguments) {
 }
 
 }  // namespace
+
+Status check_compile(const CompileArguments& arguments) {
+  MILLRACE_RETURN_IF_ERROR(check_compile_flags(arguments.flags));
+  MILLRACE_RETURN_IF_ERROR(check_shape_texts("--shape", arguments.tune_shapes));
+  if (needs_calibration(arguments.flags.precision))
+    return check_calibration(arguments.flags, arguments.calibration);
+  if (!arguments.calibration.report.empty() || !arguments.calibration.accuracy_target.empty())
+    return invalid_argument("--accuracy-target and --report are for --precision int8 and auto");
+  return picture_options(arguments.calibration.picture).status();
+}
 
 Status run_compile(const CompileArguments& arguments) {
   MILLRACE_RETURN_IF_ERROR(check_outputs(arguments));

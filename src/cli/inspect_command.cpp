@@ -12,7 +12,10 @@
 #include "cli/inputs/colour_format.h"
 #include "cli/inputs/picture_hint.h"
 #include "cli/model_source.h"
+#include "cli/notes.h"
+#include "cli/onnx_description.h"
 #include "cli/print_escaped.h"
+#include "cli/report/json_text.h"
 #include "graph/archive/codec.h"
 #include "graph/boundary_quantisation.h"
 #include "graph/network/network.h"
@@ -298,15 +301,35 @@ Result<uint32_t> columns_in(const std::string& path) {
   return graph::columns_of(*archive);
 }
 
+// Shows what the file of a model declares that cannot be compiled, and why it cannot.
+Status inspect_uncompiled(const InspectArguments& arguments, const Status& reason) {
+  MILLRACE_ASSIGN_OR_RETURN(Json description, describe_onnx(arguments.model));
+  description["not_compiled"] = reason.message();
+  if (arguments.json)
+    print_escaped_lines(json_lines(description));
+  else
+    print_onnx(description);
+  print_note("the file is shown as it is, since it does not compile: " + reason.message());
+  return {};
+}
+
 }  // namespace
 
+Status check_inspect(const InspectArguments& arguments) {
+  return check_flags(arguments.model, arguments.flags);
+}
+
 Status run_inspect(const InspectArguments& arguments) {
-  MILLRACE_ASSIGN_OR_RETURN(const auto model, open_model(arguments.model, arguments.flags));
+  const auto opened = open_model(arguments.model, arguments.flags);
+  if (!opened.ok() && opened.status().code() == StatusCode::kUnsupported &&
+      arguments.model.ends_with(".onnx"))
+    return inspect_uncompiled(arguments, opened.status());
+  MILLRACE_ASSIGN_OR_RETURN(const auto model, opened);
   Json description = describe(*model);
   MILLRACE_ASSIGN_OR_RETURN(description["columns"], columns_in(arguments.model));
+  round_numbers(description);
   if (arguments.json)
-    // Names in files need not be valid UTF-8: invalid bytes are replaced.
-    print_escaped_lines(description.dump(2, ' ', true, Json::error_handler_t::replace) + "\n");
+    print_escaped_lines(json_lines(description));
   else
     print_text(description);
   return {};

@@ -1,6 +1,5 @@
-// The `millrace` program. Exit codes: 0 success, 1 failure (with a message on standard error), 2
-// invalid command line. `compare`, `golden` and `conformance` have exit codes of their own
-// (commands.h).
+// The `millrace` program. Exit codes: 0 success, 1 failure, 2 wrong command line (both with a
+// message on standard error), 3 a comparison or test that does not hold (commands.h).
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -9,14 +8,13 @@
 #include <string_view>
 
 #include "base/printable.h"
-#include "cli/command_line.h"
+#include "cli/command_line/command_line.h"
+#include "cli/commands.h"
 #include "cli/standard_streams.h"
 #include "cli/startup.h"
 
 namespace millrace::cli {
 namespace {
-
-constexpr int kUsage = 2;
 
 // Returns a message in printable form: names in it may contain any bytes. A message is one line,
 // or a list whose further lines are indented by two spaces; other line feeds are escaped.
@@ -36,8 +34,7 @@ int fail(const std::string& message, int exit_code) {
   return exit_code;
 }
 
-// Runs the command. An exception is returned as a failure, so that it gets the failure code of the
-// command: exit code 1 is a result of `golden`, `compare` and `conformance`.
+// Runs the command. An exception is returned as a failure.
 Result<int> perform(const CommandLine& line) {
   try {
     return line.action ? line.action() : 0;
@@ -48,12 +45,11 @@ Result<int> perform(const CommandLine& line) {
 
 int run(int argc, char** argv) {
   const CommandLine line = parse_command_line(argc, argv);
-  if (!line.usage_error.empty()) return fail(line.usage_error, kUsage);
+  if (!line.usage_error.empty()) return fail(line.usage_error, kWrongCommandLine);
   const Result<int> exit_code = perform(line);
-  if (!exit_code.ok()) return fail(exit_code.status().message(), line.failure_code);
-  // CLI11 prints the help by std::cout, which shares the buffer of stdout.
+  if (!exit_code.ok()) return fail(exit_code.status().message(), kFailed);
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
-    return fail("cannot write to standard output", line.failure_code);
+    return fail("cannot write to standard output", kFailed);
   return *exit_code;
 }
 
@@ -67,6 +63,6 @@ int main(int argc, char** argv) {
     return millrace::cli::run(argc, argv);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "millrace: %s\n", error.what());
-    return 1;
+    return millrace::cli::kFailed;
   }
 }

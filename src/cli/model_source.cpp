@@ -87,6 +87,22 @@ bool needs_calibration(const std::string& precision) {
   return precision == kInt8 || precision == kAuto;
 }
 
+Status check_flags(const std::string& model, const CompileFlags& flags) {
+  if (!model.ends_with(".onnx") && !flags.given.empty())
+    return invalid_argument(fmt::format("{} applies to .onnx files only: {} is compiled already",
+                                        flags.given.front(), model));
+  if (needs_calibration(flags.precision))
+    return invalid_argument(fmt::format(
+        "{0} needs calibration: millrace compile --precision {0} --calibrate DATA writes "
+        "an archive, which every command accepts",
+        flags.precision));
+  return options_from(flags).status();
+}
+
+Status check_compile_flags(const CompileFlags& flags) {
+  return options_from(flags).status();
+}
+
 Result<lowering::LoweringOptions> lowering_options(const CompileFlags& flags) {
   MILLRACE_ASSIGN_OR_RETURN(compiler::CompileOptions options, options_from(flags));
   lowering::LoweringOptions lowering;
@@ -103,11 +119,6 @@ Result<lowering::LoweringOptions> lowering_options(const CompileFlags& flags) {
 
 Result<graph::CompiledModel> compile_onnx(const std::string& path, const CompileFlags& flags,
                                           const CompileObserver& observer) {
-  if (needs_calibration(flags.precision))
-    return invalid_argument(fmt::format(
-        "{0} needs calibration: millrace compile --precision {0} --calibrate DATA writes "
-        "an archive, which every command accepts",
-        flags.precision));
   MILLRACE_ASSIGN_OR_RETURN(compiler::CompileOptions options, options_from(flags));
   Progress progress("compiling " + path);
   options.on_stage = [&](std::string_view stage, const graph::Graph& graph) {
@@ -125,9 +136,6 @@ Result<std::shared_ptr<const graph::CompiledModel>> open_model(const std::string
     MILLRACE_ASSIGN_OR_RETURN(graph::CompiledModel model, compile_onnx(path, flags));
     return std::make_shared<const graph::CompiledModel>(std::move(model));
   }
-  if (!flags.given.empty())
-    return invalid_argument(fmt::format("{} applies to .onnx files only: {} is compiled already",
-                                        flags.given.front(), path));
   MILLRACE_ASSIGN_OR_RETURN(const auto archive, model::Archive::open(path));
   Result<graph::CompiledModel> decoded = graph::decode(archive);
   if (!decoded.ok()) return decoded.status().with_context(path);

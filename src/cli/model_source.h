@@ -42,6 +42,13 @@ struct CompileObserver {
   decltype(compiler::CompileOptions::on_later_opset) on_later_opset = {};
 };
 
+// Says what is wrong with the compiler's options for a model, without opening it: a text that is
+// not what an option takes, options for an archive, which is compiled already, or a precision that
+// needs calibration.
+Status check_flags(const std::string& model, const CompileFlags& flags);
+// Checks only that the texts are what the options take: `millrace compile` calibrates.
+Status check_compile_flags(const CompileFlags& flags);
+
 // Returns the lowering options that the flags select. Operators that are not quantised compute in
 // FP32 for `--precision int8`; `--precision auto` is BF16.
 Result<lowering::LoweringOptions> lowering_options(const CompileFlags& flags);
@@ -59,6 +66,7 @@ Result<std::shared_ptr<const graph::CompiledModel>> open_model(const std::string
 // if an open input has no shape; kUnsupported if shapes inside the model still depend on elements.
 Result<std::shared_ptr<const graph::CompiledModel>> open_static_model(
     const std::string& path, const CompileFlags& flags, const std::vector<std::string>& shapes);
+
 // Returns the size of all constants in bytes.
 uint64_t weight_bytes(const graph::CompiledModel& model);
 

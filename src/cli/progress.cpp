@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <condition_variable>
 #include <cstdio>
+#include <mutex>
+#include <thread>
 
 #include "base/clock.h"
 #include "base/printable.h"
@@ -41,6 +45,39 @@ void Progress::update(std::string_view step) {
   fmt::print(stderr, "{}{}: {} ({:.0f} s)", kWipeLine, task_, printable(step),
              (now - started_ns_) * 1e-9);
   std::fflush(stderr);
+}
+
+struct BusyLine::Shown {
+  explicit Shown(std::string_view task) : progress(task) {}
+
+  void repeat(const std::stop_token& stop) {
+    std::unique_lock lock(mutex);
+    while (!stop.stop_requested()) {
+      progress.update(step);
+      changed.wait_for(lock, stop, std::chrono::seconds(1), [] { return false; });
+    }
+  }
+
+  std::mutex mutex;
+  std::condition_variable_any changed;
+  Progress progress;
+  std::string step;
+  std::jthread thread;  // declared last, so that it ends first
+};
+
+BusyLine::BusyLine(std::string_view task) {
+  if (::isatty(STDERR_FILENO) != 1) return;
+  shown_ = std::make_unique<Shown>(task);
+  shown_->thread =
+      std::jthread([shown = shown_.get()](const std::stop_token& stop) { shown->repeat(stop); });
+}
+
+BusyLine::~BusyLine() = default;
+
+void BusyLine::update(std::string_view step) {
+  if (shown_ == nullptr) return;
+  const std::lock_guard lock(shown_->mutex);
+  shown_->step = step;
 }
 
 }  // namespace millrace::cli

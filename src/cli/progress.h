@@ -1,9 +1,11 @@
 // Progress shows the progress of a task on a terminal, as a line that replaces itself, if the task
-// takes longer than two seconds. It is silent if standard error is not a terminal. One thread.
+// takes longer than two seconds. Both classes are silent if standard error is not a terminal. One
+// thread.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -28,6 +30,24 @@ class Progress {
   bool shown_ = false;
   int64_t started_ns_;
   int64_t next_ns_;
+};
+
+// BusyLine shows the same line for steps that cannot report on themselves, such as the decoding of
+// a large picture: a thread of its own repeats it every second. Without a terminal there is no
+// thread. One thread may use it.
+class BusyLine {
+ public:
+  explicit BusyLine(std::string_view task);
+  ~BusyLine();  // erases the line
+  BusyLine(const BusyLine&) = delete;
+  BusyLine& operator=(const BusyLine&) = delete;
+
+  // Sets the step that is shown from now on.
+  void update(std::string_view step);
+
+ private:
+  struct Shown;
+  std::unique_ptr<Shown> shown_;  // null without a terminal
 };
 
 }  // namespace millrace::cli

@@ -2,23 +2,27 @@
 // with --output-dir, writes the outputs. With a sandbox or a time limit a child process does this
 // work, and the parent writes the files.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <algorithm>
-#include <numeric>
+#include <utility>
+#include <vector>
 
+#include "base/files/output_target.h"
 #include "cli/commands.h"
-#include "cli/evaluate/scores.h"
 #include "cli/inputs/boundary_tensor.h"
 #include "cli/inputs/frames.h"
+#include "cli/inputs/picture_note.h"
 #include "cli/model_source.h"
-#include "cli/print_escaped.h"
+#include "cli/notes.h"
+#include "cli/run_report.h"
 #include "cli/supervision/output_sink.h"
 #include "io/file.h"
+#include "io/npy.h"
 #include "runtime/session.h"
 
 namespace millrace::cli {
 namespace {
+
+constexpr const char* kNpy = "npy";
 
 Result<LoadedInputs> load_given_inputs(const graph::CompiledModel& model, device::View view,
                                        const RunArguments& arguments) {
@@ -28,72 +32,88 @@ Result<LoadedInputs> load_given_inputs(const graph::CompiledModel& model, device
   return load_inputs(model, view, files, shapes, picture);
 }
 
-void print_summary(const graph::Boundary& boundary, device::View view,
-                   const std::vector<float>& values) {
-  const tensor::TensorDesc& desc = desc_in(boundary, view);
-  if (values.empty()) {
-    print_escaped("{}  {} {} [{}]  empty\n", desc.name, to_string(desc.type),
-                  to_string(desc.layout), fmt::join(desc.shape, ","));
-    return;
-  }
-  const auto [low, high] = std::minmax_element(values.begin(), values.end());
-  const double sum = std::accumulate(values.begin(), values.end(), 0.0);
-  print_escaped("{}  {} {} [{}]  min {:.6g} max {:.6g} mean {:.6g}\n", desc.name,
-                to_string(desc.type), to_string(desc.layout), fmt::join(desc.shape, ","), *low,
-                *high, sum / static_cast<double>(values.size()));
-}
-
-void print_top(const std::vector<float>& values, const std::vector<std::string>& labels,
-               uint32_t top) {
-  std::vector<size_t> ranking(values.size());
-  std::iota(ranking.begin(), ranking.end(), size_t{0});
-  const size_t count = std::min<size_t>(top, ranking.size());
-  std::partial_sort(ranking.begin(), ranking.begin() + static_cast<ptrdiff_t>(count), ranking.end(),
-                    [&](size_t a, size_t b) { return quantise::ranks_before(values, a, b); });
-  for (size_t i = 0; i < count; ++i)
-    print_escaped("  {}. {} {:.6g}{}{}\n", i + 1, ranking[i], values[ranking[i]],
-                  ranking[i] < labels.size() ? "  " : "",
-                  ranking[i] < labels.size() ? labels[ranking[i]] : "");
-}
-
-Status print_outputs(const graph::CompiledModel& model, device::View view,
-                     const JobBuffers& buffers, uint32_t frame_of_job,
-                     const std::vector<std::string>& labels, uint32_t top) {
+// Prints a note about outputs with more classes than there are labels: the file is of another
+// model.
+void note_fewer_labels(const graph::CompiledModel& model, const JobBuffers& job, size_t labels) {
   for (size_t i = 0; i < model.outputs.size(); ++i) {
-    const graph::Boundary output = buffers.output_boundary(frame_of_job, i);
-    MILLRACE_ASSIGN_OR_RETURN(const std::vector<float> values,
-                              values_of(output, view, buffers.output(frame_of_job, i)));
-    print_summary(output, view, values);
-    if (top > 0) print_top(values, labels, top);
+    const tensor::TensorDesc output = job.output_boundary(0, i).cpu;
+    if (output.elements() > labels)
+      print_note(fmt::format("--labels names {} classes, but output '{}' has {} values", labels,
+                             output.name, output.elements()));
   }
-  return {};
 }
 
-// Returns a file name for each output, all different. Names that are equal once '/' and unprintable
-// characters are replaced get a number.
-std::vector<std::string> output_file_names(const graph::CompiledModel& model) {
-  std::vector<std::string> names;
-  for (const graph::Boundary& output : model.outputs) {
-    const std::string name = file_name_part(output.cpu.name);
-    std::string unique = name;
-    for (int i = 2; std::find(names.begin(), names.end(), unique + ".bin") != names.end(); ++i)
-      unique = fmt::format("{}.{}", name, i);
-    names.push_back(unique + ".bin");
+// Summarises all outputs of all frames.
+Result<std::vector<FrameReport>> report_on(const graph::CompiledModel& model, device::View view,
+                                           const LoadedInputs& inputs,
+                                           const std::vector<JobBuffers>& jobs,
+                                           const std::vector<std::string>& labels, uint32_t top) {
+  std::vector<FrameReport> frames;
+  for (uint32_t frame = 0; frame < inputs.frames; ++frame) {
+    const JobBuffers& job = jobs[frame / model.batch_size];
+    const uint32_t of_job = frame % model.batch_size;
+    FrameReport report{inputs.names[frame], {}};
+    for (size_t i = 0; i < model.outputs.size(); ++i) {
+      const graph::Boundary output = job.output_boundary(of_job, i);
+      MILLRACE_ASSIGN_OR_RETURN(const std::vector<float> values,
+                                values_of(output, view, job.output(of_job, i)));
+      report.outputs.push_back(summary_of(desc_in(output, view), values, labels, top));
+    }
+    frames.push_back(std::move(report));
   }
+  return frames;
+}
+
+// Returns the frames of an output, one after another, as the file of a NumPy array. Types that
+// NumPy does not have are widened to FLOAT32.
+Result<std::vector<std::byte>> as_array(const graph::Boundary& output, uint32_t frames,
+                                        std::vector<std::byte> bytes) {
+  io::Array array{output.cpu.type, output.cpu.shape, std::move(bytes)};
+  if (frames > 1) array.shape.insert(array.shape.begin(), frames);
+  Result<std::vector<std::byte>> file = io::npy_bytes(array);
+  if (file.ok()) return file;
+  std::vector<std::byte> wide;
+  for (size_t at = 0; at < array.bytes.size(); at += output.cpu.bytes()) {
+    MILLRACE_ASSIGN_OR_RETURN(const std::vector<float> values,
+                              values_of(output, device::View::kCpu, array.bytes.data() + at));
+    const auto of_frame = std::as_bytes(std::span(values));
+    wide.insert(wide.end(), of_frame.begin(), of_frame.end());
+  }
+  return io::npy_bytes({tensor::DataType::kFloat32, array.shape, std::move(wide)});
+}
+
+// Returns the names of the output files in the format that the command line chooses.
+std::vector<std::string> file_names(const graph::CompiledModel& model,
+                                    const RunArguments& arguments) {
+  std::vector<std::string> names = output_file_names(model);
+  if (arguments.output_format == kNpy)
+    for (std::string& name : names) name.replace(name.rfind('.'), std::string::npos, ".npy");
   return names;
 }
 
-// Writes one file per output: the bytes of all frames in order, in the format of `view`.
+// Writes one file per output: all frames in order, as the bytes of `view` or as an array.
 Status write_outputs(const graph::CompiledModel& model, device::View view,
-                     const std::vector<JobBuffers>& jobs, uint32_t frames, const OutputSink& sink) {
-  const std::vector<std::string> names = output_file_names(model);
+                     const std::vector<JobBuffers>& jobs, uint32_t frames,
+                     const RunArguments& arguments, const OutputSink& sink) {
+  const std::vector<std::string> names = file_names(model, arguments);
   for (size_t i = 0; i < model.outputs.size(); ++i) {
+    const graph::Boundary first = jobs[0].output_boundary(0, i);
     std::vector<std::byte> bytes;
+    bool same_shape = true;
     for (uint32_t frame = 0; frame < frames; ++frame) {
       const JobBuffers& job = jobs[frame / model.batch_size];
       const std::byte* data = job.output(frame % model.batch_size, i);
       const graph::Boundary output = job.output_boundary(frame % model.batch_size, i);
+      same_shape = same_shape && output.cpu.shape == first.cpu.shape;
       bytes.insert(bytes.end(), data, data + desc_in(output, view).bytes());
+    }
+    if (arguments.output_format == kNpy) {
+      if (!same_shape)
+        return unsupported(fmt::format(
+            "output '{}' has not the same shape in all frames, so they are no array: choose "
+            "--output-format bin",
+            first.cpu.name));
+      MILLRACE_ASSIGN_OR_RETURN(bytes, as_array(first, frames, std::move(bytes)));
     }
     MILLRACE_RETURN_IF_ERROR(sink(names[i], bytes));
   }
@@ -111,27 +131,37 @@ Status load_and_run(const RunArguments& arguments, const OutputSink& sink) {
   MILLRACE_ASSIGN_OR_RETURN(auto opened, open_model(arguments.model, arguments.flags));
   // Before the model runs: should it take over the process, it can add no other file.
   if (!arguments.output_dir.empty())
-    MILLRACE_RETURN_IF_ERROR(sink.settle(output_file_names(*opened)));
+    MILLRACE_RETURN_IF_ERROR(sink.settle(file_names(*opened, arguments)));
   MILLRACE_ASSIGN_OR_RETURN(const LoadedModel loaded,
                             load_on(arguments.device, std::move(opened), memory_limit));
   const graph::CompiledModel& model = loaded.program->model();
   MILLRACE_ASSIGN_OR_RETURN(const LoadedInputs inputs, load_given_inputs(model, view, arguments));
+  note_unstated_preprocessing(model, inputs, arguments.picture);
   MILLRACE_ASSIGN_OR_RETURN(const auto session,
                             runtime::Session::create(loaded.device, loaded.program));
   MILLRACE_ASSIGN_OR_RETURN(
       const auto jobs, run_frames(*session, inputs, /*input_view=*/view, /*output_view=*/view));
-  for (uint32_t frame = 0; frame < inputs.frames; ++frame) {
-    if (inputs.frames > 1) print_escaped("frame {}\n", frame);
-    MILLRACE_RETURN_IF_ERROR(print_outputs(model, view, jobs[frame / model.batch_size],
-                                           frame % model.batch_size, labels, arguments.top));
-  }
-  if (arguments.output_dir.empty()) return {};
-  return write_outputs(model, view, jobs, inputs.frames, sink);
+  if (!labels.empty() && !jobs.empty()) note_fewer_labels(model, jobs.front(), labels.size());
+  MILLRACE_ASSIGN_OR_RETURN(const std::vector<FrameReport> report,
+                            report_on(model, view, inputs, jobs, labels, arguments.top));
+  (arguments.json ? print_run_json : print_run_text)(report);
+  if (arguments.output_dir.empty() || jobs.empty()) return {};
+  return write_outputs(model, view, jobs, inputs.frames, arguments, sink);
 }
 
 }  // namespace
 
+Status check_run(const RunArguments& arguments) {
+  MILLRACE_RETURN_IF_ERROR(picture_options(arguments.picture).status());
+  MILLRACE_RETURN_IF_ERROR(check_limits(arguments.limits));
+  MILLRACE_RETURN_IF_ERROR(check_shape_texts("--shape", arguments.shapes));
+  if (arguments.output_format == kNpy && arguments.view == "hw")
+    return invalid_argument("--output-format npy is for --view cpu: arrays have no padding");
+  return check_flags(arguments.model, arguments.flags);
+}
+
 Status run_model(const RunArguments& arguments) {
+  MILLRACE_RETURN_IF_ERROR(check_output_folder(arguments.output_dir));
   return run_within(
       arguments.limits, [&](const OutputSink& sink) { return load_and_run(arguments, sink); },
       files_in(arguments.output_dir));

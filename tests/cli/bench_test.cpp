@@ -34,7 +34,7 @@ class BenchTest : public CliTest {
 };
 
 void expect_times_in_order(const json& latency) {
-  const char* const names[] = {"min", "median", "p90", "p99", "p99_9", "max"};
+  const char* const names[] = {"min", "median", "p90", "p95", "p99", "p99_9", "max"};
   EXPECT_GT(latency["min"], 0.0);
   for (size_t i = 1; i < std::size(names); ++i)
     EXPECT_LE(latency[names[i - 1]], latency[names[i]]) << names[i];
@@ -72,6 +72,43 @@ TEST_F(BenchTest, JsonSaysWhatWasMeasuredAndOnWhat) {
     EXPECT_EQ(found["lanes"], 1);
     EXPECT_THAT(found["device"].get<std::string>(), HasSubstr("null"));
   }
+}
+
+TEST_F(BenchTest, JsonSaysWhereItWasMeasured) {
+  const json found = figures({"-n", "4"});
+  EXPECT_FALSE(found["version"].get<std::string>().empty());
+  EXPECT_TRUE(found["processor"].is_string());
+  EXPECT_GT(found["peak_memory_bytes"], 1'000'000);
+  EXPECT_GE(found["latency_ms"]["spread"], 0.0);
+  EXPECT_EQ(found.count("interrupted"), 0u);
+}
+
+TEST_F(BenchTest, RunsOnDataThatIsGiven) {
+  const std::string images = kGlyphsFolder + "heldback_images.npy";
+  EXPECT_GT(figures({"-n", "4", "--input", images, "--normalize", "unit"})["frames_per_second"],
+            0.0);
+  expect_failure(millrace({"bench", kGlyphsOnnx, "-n", "4", "--input", "none.npy"}), "none.npy");
+}
+
+TEST_F(BenchTest, WritesEachQueryAsCommaSeparatedValues) {
+  const ProgramResult result = millrace({"bench", kGlyphsOnnx, "--scenario", "single-stream", "-n",
+                                         "5", "--csv", file("queries.csv")});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const std::string text = content("queries.csv");
+  EXPECT_THAT(text, StartsWith("issued_ns,latency_ns\n"));
+  EXPECT_EQ(std::ranges::count(text, '\n'), 6);
+}
+
+TEST_F(BenchTest, CtrlCGivesTheFiguresUntilThen) {
+  const ProgramResult result = run_program(
+      {"/bin/sh", "-c",
+       "(trap - INT; exec \"$0\" bench \"$1\" --scenario offline --duration 100s --json) & "
+       "sleep 2; kill -INT $!; wait $!",
+       MILLRACE_PROGRAM, kGlyphsOnnx},
+      directory_.path().string());
+  if (result.out.empty()) GTEST_SKIP() << "the shell ignores SIGINT in the background";
+  EXPECT_EQ(result.exit_code, 130) << result.err;
+  EXPECT_EQ(json::parse(result.out, nullptr, false)["interrupted"], true);
 }
 
 TEST_F(BenchTest, JsonSaysWhyThePrecisionIsAnother) {
@@ -124,8 +161,8 @@ TEST_F(BenchTest, AServerCountsFromTheTimeAtWhichAJobWasToBeIssued) {
 
 TEST_F(BenchTest, WritesJsonAndPlotToFiles) {
   const ProgramResult result =
-      millrace({"bench", kGlyphsOnnx, "-n", "20", "--scenario", "offline", "--json",
-                file("figures.json"), "--plot", file("plot.svg")});
+      millrace({"bench", kGlyphsOnnx, "-n", "20", "--scenario", "offline",
+                "--json=" + file("figures.json"), "--plot", file("plot.svg")});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, AllOf(HasSubstr("p99.9"), HasSubstr("cores busy"),
                                 HasSubstr("bytes copied per job")));
@@ -134,9 +171,9 @@ TEST_F(BenchTest, WritesJsonAndPlotToFiles) {
 }
 
 TEST_F(BenchTest, TheFilesOfASandboxedRunAreWrittenToo) {
-  const ProgramResult result =
-      millrace({"bench", compiled("glyphs.rai"), "-n", "5", "--scenario", "server", "--qps", "1000",
-                "--time-limit", "60s", "--json", file("figures.json"), "--plot", file("plot.svg")});
+  const ProgramResult result = millrace(
+      {"bench", compiled("glyphs.rai"), "-n", "5", "--scenario", "server", "--qps", "1000",
+       "--time-limit", "60s", "--json=" + file("figures.json"), "--plot", file("plot.svg")});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(json::parse(content("figures.json"), nullptr, false)["jobs"], 5);
   EXPECT_THAT(content("plot.svg"), StartsWith("<svg"));
@@ -162,26 +199,30 @@ TEST_F(BenchTest, AFailedJobInTheMiddleOfAQueryHasItsOwnNumber) {
   expect_failure(result, "multi-stream, job 5");
 }
 
-TEST_F(BenchTest, AModelIsNoFileForJson) {
-  const ProgramResult result = millrace({"bench", "--json", "x.rai", kGlyphsOnnx});
-  EXPECT_NE(result.exit_code, 0);
-  EXPECT_THAT(result.err, ::testing::HasSubstr("put --json after it"));
+TEST_F(BenchTest, TheModelIsNoFileForJson) {
+  expect_wrong_command_line(millrace({"bench", "--json", "run.json", kGlyphsOnnx}),
+                            "a value of --json is written --json=run.json");
+  EXPECT_EQ(millrace({"bench", "--json", kGlyphsOnnx, "-n", "1"}).exit_code, 0);
 }
 
 TEST_F(BenchTest, OptionsThatDoNotGoTogetherAreRefused) {
-  expect_failure(millrace({"bench", kGlyphsOnnx, "--scenario", "server"}), "--qps");
-  expect_failure(millrace({"bench", kGlyphsOnnx, "--scenario", "offline", "--qps", "5"}),
-                 "--scenario server");
-  expect_failure(millrace({"bench", kGlyphsOnnx, "--duration", "1"}), "--scenario");
-  expect_failure(
+  expect_wrong_command_line(millrace({"bench", kGlyphsOnnx, "--scenario", "server"}), "--qps");
+  expect_wrong_command_line(millrace({"bench", kGlyphsOnnx, "--scenario", "offline", "--qps", "5"}),
+                            "--scenario server");
+  expect_wrong_command_line(millrace({"bench", kGlyphsOnnx, "--plot", "a.svg"}), "--scenario");
+  expect_wrong_command_line(millrace({"bench", kGlyphsOnnx, "-n", "5", "--duration", "1s"}),
+                            "excludes");
+  expect_wrong_command_line(
       millrace({"bench", kGlyphsOnnx, "--scenario", "single-stream", "--in-flight", "2"}),
       "one job in flight");
-  expect_failure(millrace({"bench", kGlyphsOnnx, "--scenario", "offline", "--seed", "1"}),
-                 "--seed is for --scenario server");
-  expect_failure(millrace({"bench", kGlyphsOnnx, "--scenario", "server", "--qps", "1e9",
-                           "--duration", "86400"}),
-                 "at most 10000000 jobs");
-  expect_failure(millrace({"bench", kGlyphsOnnx, "--scenario", "server", "--qps", "nan"}), "--qps");
+  expect_wrong_command_line(
+      millrace({"bench", kGlyphsOnnx, "--scenario", "offline", "--seed", "1"}),
+      "--seed is for --scenario server");
+  expect_failure(
+      millrace({"bench", kGlyphsOnnx, "--scenario", "server", "--qps", "1e9", "--duration", "24h"}),
+      "at most 10000000 jobs");
+  expect_wrong_command_line(
+      millrace({"bench", kGlyphsOnnx, "--scenario", "server", "--qps", "nan"}), "--qps");
   for (const char* rate : {"0", "-1", "inf", "many"})
     EXPECT_EQ(millrace({"bench", kGlyphsOnnx, "--scenario", "server", "--qps", rate}).exit_code, 2)
         << rate;

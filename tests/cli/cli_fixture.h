@@ -36,13 +36,24 @@ class CliTest : public testing::Test {
 
   // A failure is exit code 1 and one line on standard error that names `culprit`.
   static void expect_failure(const ProgramResult& result, const std::string& culprit) {
-    EXPECT_EQ(result.exit_code, 1) << result.out << result.err;
+    expect_one_line(result, 1, culprit);
+  }
+  // A wrong command line is exit code 2 and such a line, which also names the help to look at.
+  static void expect_wrong_command_line(const ProgramResult& result, const std::string& culprit) {
+    expect_one_line(result, 2, culprit);
+    EXPECT_NE(result.err.find("--help)"), std::string::npos) << result.err;
+  }
+
+  TemporaryDirectory directory_;
+
+ private:
+  static void expect_one_line(const ProgramResult& result, int exit_code,
+                              const std::string& culprit) {
+    EXPECT_EQ(result.exit_code, exit_code) << result.out << result.err;
     EXPECT_EQ(std::ranges::count(result.err, '\n'), 1) << result.err;
     EXPECT_TRUE(result.err.starts_with("millrace: ")) << result.err;
     EXPECT_NE(result.err.find(culprit), std::string::npos) << result.err;
   }
-
-  TemporaryDirectory directory_;
 };
 
 }  // namespace millrace::test

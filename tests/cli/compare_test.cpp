@@ -82,7 +82,7 @@ TEST_F(CompareTest, TheFirstValueBeyondTheThresholdIsMarked) {
   wrong[0] += 100;
   write_reference("scores", "1, " + std::to_string(wrong.size()), wrong);
   const ProgramResult result = compare({kGlyphsOnnx, "--reference", file("reference")});
-  EXPECT_EQ(result.exit_code, 1) << result.out << result.err;
+  EXPECT_EQ(result.exit_code, 3) << result.out << result.err;
   EXPECT_THAT(result.out, HasSubstr("<- the first beyond 0.001"));
   EXPECT_THAT(result.out, HasSubstr("1 of 1 values differ"));
 }
@@ -119,19 +119,16 @@ TEST_F(CompareTest, QuantisedValuesDifferBySteps) {
 }
 
 TEST_F(CompareTest, WhatCannotBeComparedIsSaid) {
-  const auto expect_refused = [](const ProgramResult& result, const char* reason) {
-    EXPECT_EQ(result.exit_code, 2) << result.out;
-    EXPECT_THAT(result.err, HasSubstr(reason));
-  };
-  expect_refused(compare({kGlyphsOnnx}), "a second model or --reference");
-  expect_refused(compare({kGlyphsOnnx, kGlyphsOnnx, "--reference", directory_.path().string()}),
-                 "not both");
-  expect_refused(compare({kGlyphsOnnx, "--reference", file("nowhere")}), "nowhere");
+  expect_wrong_command_line(compare({kGlyphsOnnx}), "a second model or --reference");
+  expect_wrong_command_line(
+      compare({kGlyphsOnnx, kGlyphsOnnx, "--reference", directory_.path().string()}), "not both");
+  expect_failure(compare({kGlyphsOnnx, "--reference", file("nowhere")}), "nowhere");
   fs::create_directory(file("empty"));
-  expect_refused(compare({kGlyphsOnnx, "--reference", file("empty")}), "no value is on both sides");
+  expect_failure(compare({kGlyphsOnnx, "--reference", file("empty")}), "no value is on both sides");
   write_reference("scores", "1, 3", {1, 2, 3});
-  expect_refused(compare({kGlyphsOnnx, "--reference", file("reference")}), "scores.npy");
-  expect_refused(compare({compiled("a.rai"), kGlyphsOnnx, "--precision", "bf16"}), "--precision");
+  expect_failure(compare({kGlyphsOnnx, "--reference", file("reference")}), "scores.npy");
+  expect_wrong_command_line(compare({compiled("a.rai"), kGlyphsOnnx, "--precision", "bf16"}),
+                            "--precision");
 }
 
 }  // namespace

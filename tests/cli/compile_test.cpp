@@ -117,15 +117,15 @@ TEST_F(CliTest, CompileRefusesEveryTruncation) {
 }
 
 TEST_F(CliTest, CompileRefusesBadOptionValuesByName) {
-  expect_failure(millrace({"compile", kGlyphsOnnx, "-o", "a.rai", "--hw-layout", "image=WCHN"}),
-                 "WCHN");
+  expect_wrong_command_line(
+      millrace({"compile", kGlyphsOnnx, "-o", "a.rai", "--hw-layout", "image=WCHN"}), "WCHN");
   expect_failure(millrace({"compile", kGlyphsOnnx, "-o", "a.rai", "--hw-layout", "photo=NCHW"}),
                  "photo");
-  expect_failure(
+  expect_wrong_command_line(
       millrace({"compile", kGlyphsOnnx, "-o", "a.rai", "--hw-layout", "image=GENERIC:0,2,x"}),
       "write it like GENERIC:0,2,3,1");
-  expect_failure(millrace({"compile", kGlyphsOnnx, "-o", "a.rai", "--input-shape", "image=1,x"}),
-                 "1,x");
+  expect_wrong_command_line(
+      millrace({"compile", kGlyphsOnnx, "-o", "a.rai", "--input-shape", "image=1,x"}), "1,x");
 }
 
 class VendorConfig : public CliTest {

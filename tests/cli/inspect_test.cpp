@@ -102,8 +102,8 @@ TEST_F(CliTest, HwLayoutCanBeChosen) {
 
 TEST_F(CliTest, FlagsOfTheCompilerAreRefusedForAnArchive) {
   const std::string archive = compiled("glyphs.rai");
-  expect_failure(millrace({"inspect", archive, "--precision", "bf16"}), "--precision");
-  expect_failure(millrace({"bench", archive, "--batch", "4"}), "--batch");
+  expect_wrong_command_line(millrace({"inspect", archive, "--precision", "bf16"}), "--precision");
+  expect_wrong_command_line(millrace({"bench", archive, "--batch", "4"}), "--batch");
 }
 
 TEST_F(CliTest, InspectRefusesTruncatedAndForeignArchives) {

@@ -20,7 +20,7 @@ class OutputTargetCliTest : public CliTest {
  protected:
   // Returns every command that writes a file, with `path` as its name.
   std::vector<std::vector<std::string>> commands(const std::string& path) const {
-    return {{"bench", archive_, "-n", "2", "--warmup", "0", "--json", path},
+    return {{"bench", archive_, "-n", "2", "--warmup", "0", "--json=" + path},
             {"bench", archive_, "-n", "2", "--scenario", "single-stream", "--plot", path},
             {"compile", kGlyphsOnnx, "-o", file("made.rai"), "--emit-qdq", path},
             {"compile", kGlyphsOnnx, "-o", file("made.rai"), "--precision", "int8", "--calibrate",

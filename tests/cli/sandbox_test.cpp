@@ -256,9 +256,9 @@ TEST_F(SandboxTest, RefusesModelsBeyondTheMemoryLimit) {
 }
 
 TEST_F(SandboxTest, RefusesLimitsThatMakeNoSense) {
-  expect_failure(run_with({"--memory-limit", "much"}), "--memory-limit");
-  expect_failure(run_with({"--time-limit", "soon"}), "--time-limit: \"soon\"");
-  expect_failure(run_with({"--time-limit", "0s"}), "--time-limit: \"0s\"");
+  expect_wrong_command_line(run_with({"--memory-limit", "much"}), "--memory-limit");
+  expect_wrong_command_line(run_with({"--time-limit", "soon"}), "--time-limit: \"soon\"");
+  expect_wrong_command_line(run_with({"--time-limit", "0s"}), "--time-limit: \"0s\"");
 }
 
 }  // namespace

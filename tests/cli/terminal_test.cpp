@@ -12,6 +12,7 @@
 namespace millrace::test {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 const std::string kHostileInput = "in\x1b[2J\nmillrace: ready";
@@ -77,6 +78,8 @@ TEST_F(Terminal, IsNotControlledByNames) {
 }
 
 TEST_F(Terminal, IsNotControlledByErrors) {
+  EXPECT_THAT(checked({"inspect", "unknown.onnx"}).out,
+              AllOf(HasSubstr("FLOAT [1,4]"), HasSubstr("  Relu\\x1b[31m")));
   const ProgramResult result = checked({"compile", "unknown.onnx", "-o", "model.rai"}, 1);
   EXPECT_THAT(result.err, HasSubstr("Relu\\x1b[31m"));
   checked({"run", "model.onnx", "--input", "other\x1b[2J=in.bin"}, 1);

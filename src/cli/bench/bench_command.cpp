@@ -2,18 +2,25 @@
 // MLPerf or, without --scenario, in single-stream and offline one after the other. With limits or a
 // sandbox the measurement runs in a child process, and output files are written by the parent.
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <optional>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/files/output_target.h"
+#include "base/process/topology.h"
 #include "cli/bench/bench_report.h"
 #include "cli/bench/closed_loops.h"
+#include "cli/bench/ended_by_user.h"
 #include "cli/bench/latency_plot.h"
 #include "cli/bench/open_loop.h"
 #include "cli/commands.h"
+#include "cli/inputs/boundary_tensor.h"
+#include "cli/inputs/frames.h"
 #include "cli/inputs/job_buffers.h"
 #include "cli/inputs/open_tensors.h"
 #include "cli/inputs/random_inputs.h"
@@ -38,6 +45,9 @@ constexpr bool kCountsAllocations = true;
 // accepts only such names from a child process.
 constexpr const char* kJson = "json.bin";
 constexpr const char* kPlot = "plot.bin";
+constexpr const char* kCsv = "csv.bin";
+
+constexpr std::chrono::seconds kUsualDuration{3};
 
 bool has_hw_views(const graph::CompiledModel& model) {
   const auto has_one = [](const graph::Boundary& boundary) { return boundary.hw.has_value(); };
@@ -45,7 +55,7 @@ bool has_hw_views(const graph::CompiledModel& model) {
 }
 
 // Checks which options may be combined, which the parser of the command line cannot.
-Status check(const BenchArguments& arguments) {
+Status check_load(const BenchArguments& arguments) {
   if (std::isnan(arguments.queries_per_second) || std::isnan(arguments.duration_seconds))
     return invalid_argument("--qps and --duration must not be NaN");
   if (arguments.scenario == name_of(Scenario::kSingleStream) && arguments.in_flight > 1)
@@ -61,8 +71,8 @@ Status check(const BenchArguments& arguments) {
   if (arguments.queries_per_second > 0)
     return invalid_argument(
         "--qps is for --scenario server; other scenarios issue a job when an earlier one ends");
-  if (arguments.scenario.empty() && (arguments.duration_seconds > 0 || !arguments.plot.empty()))
-    return invalid_argument("--duration and --plot need a --scenario");
+  if (arguments.scenario.empty() && (!arguments.csv.empty() || !arguments.plot.empty()))
+    return invalid_argument("--csv and --plot need a --scenario");
   return {};
 }
 
@@ -80,12 +90,15 @@ struct Prepared {
   std::unique_ptr<runtime::Session> session;
 
   Workload workload(const BenchArguments& arguments) const {
-    const std::chrono::duration<double> duration(arguments.duration_seconds);
+    const std::chrono::duration<double> given(arguments.duration_seconds);
+    std::chrono::nanoseconds duration = std::chrono::duration_cast<std::chrono::nanoseconds>(given);
+    if (duration.count() == 0 && arguments.iterations == 0) duration = kUsualDuration;
     return {.session = *session,
             .slots = slots,
             .warmup = arguments.warmup,
             .jobs = arguments.iterations,
-            .duration = std::chrono::duration_cast<std::chrono::nanoseconds>(duration)};
+            .duration = duration,
+            .ended = EndedByUser::flag()};
   }
 };
 
@@ -102,7 +115,41 @@ BenchSubject subject_of(const BenchArguments& arguments, const LoadedModel& load
           .lanes = lanes,
           .in_flight = arguments.in_flight != 0 ? arguments.in_flight
                                                 : in_flight_unless_stated(arguments, lanes),
-          .load_ms = load_ms};
+          .load_ms = load_ms,
+          .version = MILLRACE_VERSION,
+          .processor = topology().cpu_model};
+}
+
+// Adds what is known after the run.
+BenchSubject after_run(BenchSubject subject) {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  subject.peak_memory_bytes = static_cast<uint64_t>(usage.ru_maxrss) * 1024;  // in kilobytes
+  subject.interrupted = *EndedByUser::flag();
+  return subject;
+}
+
+// Reads the files of --input; no frames without it.
+Result<LoadedInputs> given_data(const BenchArguments& arguments, const graph::CompiledModel& model,
+                                device::View view, const GivenShapes& shapes) {
+  if (arguments.inputs.empty()) return LoadedInputs();
+  MILLRACE_ASSIGN_OR_RETURN(const auto files, resolve_inputs(model, arguments.inputs));
+  MILLRACE_ASSIGN_OR_RETURN(const io::PictureOptions picture, picture_options(arguments.picture));
+  return load_inputs(model, view, files, shapes, picture);
+}
+
+// Copies the frames from `first` on into the inputs of a job, from the beginning again when they
+// end.
+Status copy_frames(const LoadedInputs& data, size_t first, device::View view,
+                   const JobBuffers& buffers) {
+  for (uint32_t frame = 0; frame < buffers.bindings().frames; ++frame) {
+    for (size_t i = 0; i < data.boundaries.size(); ++i) {
+      const size_t bytes = desc_in(data.boundaries[i], view).bytes();
+      const size_t from = (first + frame) % data.frames * bytes;
+      if (bytes > 0) std::memcpy(buffers.input(frame, i), data.bytes[i].data() + from, bytes);
+    }
+  }
+  return {};
 }
 
 Result<std::vector<JobBuffers>> make_slots(const BenchArguments& arguments,
@@ -110,12 +157,18 @@ Result<std::vector<JobBuffers>> make_slots(const BenchArguments& arguments,
                                            runtime::Session& session) {
   const device::View view = arguments.view == "hw" ? device::View::kHw : device::View::kCpu;
   MILLRACE_ASSIGN_OR_RETURN(const GivenShapes shapes, parse_shapes(model, arguments.shapes));
-  MILLRACE_ASSIGN_OR_RETURN(const auto inputs, settled_inputs(model, shapes));
+  MILLRACE_ASSIGN_OR_RETURN(const LoadedInputs data, given_data(arguments, model, view, shapes));
+  std::vector<graph::Boundary> inputs = data.boundaries;
+  if (data.frames == 0) {
+    MILLRACE_ASSIGN_OR_RETURN(inputs, settled_inputs(model, shapes));
+  }
   std::vector<JobBuffers> slots;
   for (uint32_t i = 0; i < count; ++i) {
     MILLRACE_ASSIGN_OR_RETURN(JobBuffers buffers,
                               JobBuffers::allocate(model, inputs, model.batch_size, view, view));
-    MILLRACE_RETURN_IF_ERROR(fill_inputs(inputs, view, buffers));
+    MILLRACE_RETURN_IF_ERROR(data.frames == 0
+                                 ? fill_inputs(inputs, view, buffers)
+                                 : copy_frames(data, i * model.batch_size, view, buffers));
     // A first job lets open outputs get buffers of the right size before anything is measured.
     if (buffers.has_open_tensors()) MILLRACE_RETURN_IF_ERROR(buffers.execute(session));
     slots.push_back(std::move(buffers));
@@ -169,11 +222,16 @@ Status give(const OutputSink& files, const char* name, const std::string& conten
   return files(name, std::as_bytes(std::span(content)));
 }
 
+// Returns the file for the JSON; empty if it goes to standard output, or nowhere.
+std::string json_file(const BenchArguments& arguments) {
+  return arguments.json == "-" ? std::string() : arguments.json;
+}
+
 // Prints the report as text or JSON, and passes its JSON to the sink if it goes to a file.
 template <class Report>
 Status publish(const Report& report, const BenchArguments& arguments, const OutputSink& files) {
-  const bool to_file = !arguments.json_file.empty();
-  if (arguments.json && !to_file)
+  const bool to_file = !json_file(arguments).empty();
+  if (!arguments.json.empty() && !to_file)
     print_escaped("{}\n", report_json(report));
   else
     print_escaped_lines(report_text(report));
@@ -184,12 +242,14 @@ Status run_scenario(Scenario scenario, Prepared& prepared, const BenchArguments&
                     const OutputSink& files) {
   const Workload workload = prepared.workload(arguments);
   ScenarioReport report;
-  report.subject = prepared.subject;
   MILLRACE_ASSIGN_OR_RETURN(report.measured, measure(scenario, workload, arguments));
-  if (kCountsAllocations) {
+  report.subject = after_run(prepared.subject);
+  if (kCountsAllocations && !report.subject.interrupted) {
     MILLRACE_ASSIGN_OR_RETURN(report.allocations, count_allocations(scenario, workload));
   }
   MILLRACE_RETURN_IF_ERROR(publish(report, arguments, files));
+  if (!arguments.csv.empty())
+    MILLRACE_RETURN_IF_ERROR(give(files, kCsv, queries_csv(report.measured)));
   if (arguments.plot.empty()) return {};
   const std::string title = fmt::format("{}, {}, {} lanes", report.subject.model, name_of(scenario),
                                         report.subject.lanes);
@@ -200,15 +260,14 @@ Status run_scenario(Scenario scenario, Prepared& prepared, const BenchArguments&
 Status run_overview(Prepared& prepared, const BenchArguments& arguments, const OutputSink& files) {
   Workload workload = prepared.workload(arguments);
   OverviewReport report;
-  report.subject = prepared.subject;
   MILLRACE_ASSIGN_OR_RETURN(report.single_stream, run_single_stream(workload));
   workload.warmup = 0;
   MILLRACE_ASSIGN_OR_RETURN(report.offline, run_offline(workload));
+  report.subject = after_run(prepared.subject);
   return publish(report, arguments, files);
 }
 
 Status load_and_measure(const BenchArguments& arguments, const OutputSink& files) {
-  MILLRACE_RETURN_IF_ERROR(check(arguments));
   MILLRACE_ASSIGN_OR_RETURN(Prepared prepared, prepare(arguments));
   if (arguments.scenario.empty()) return run_overview(prepared, arguments, files);
   MILLRACE_ASSIGN_OR_RETURN(const Scenario scenario, parse_scenario(arguments.scenario));
@@ -218,8 +277,9 @@ Status load_and_measure(const BenchArguments& arguments, const OutputSink& files
 // Writes a file to the path that the command line gives for it. Other files are refused.
 Status write_asked_for(const BenchArguments& arguments, const std::string& name,
                        std::span<const std::byte> bytes) {
-  const std::string path = name == kJson   ? arguments.json_file
+  const std::string path = name == kJson   ? json_file(arguments)
                            : name == kPlot ? arguments.plot
+                           : name == kCsv  ? arguments.csv
                                            : std::string();
   if (path.empty())
     return corrupt_data(
@@ -231,14 +291,26 @@ Status write_asked_for(const BenchArguments& arguments, const std::string& name,
 
 }  // namespace
 
-Status run_bench(const BenchArguments& arguments) {
-  for (const std::string& output : {arguments.json_file, arguments.plot})
+Status check_bench(const BenchArguments& arguments) {
+  MILLRACE_RETURN_IF_ERROR(check_load(arguments));
+  MILLRACE_RETURN_IF_ERROR(picture_options(arguments.picture).status());
+  MILLRACE_RETURN_IF_ERROR(check_limits(arguments.limits));
+  MILLRACE_RETURN_IF_ERROR(check_shape_texts("--shape", arguments.shapes));
+  return check_flags(arguments.model, arguments.flags);
+}
+
+Result<int> run_bench(const BenchArguments& arguments) {
+  for (const std::string& output : {json_file(arguments), arguments.plot, arguments.csv})
     MILLRACE_RETURN_IF_ERROR(check_output(output));
-  return run_within(
+  // A child process that does the work is ended by the signal as usual.
+  std::optional<EndedByUser> ended;
+  if (!arguments.limits.sandbox && arguments.limits.time.empty()) ended.emplace();
+  MILLRACE_RETURN_IF_ERROR(run_within(
       arguments.limits, [&](const OutputSink& files) { return load_and_measure(arguments, files); },
       [&](const std::string& name, std::span<const std::byte> bytes) {
         return write_asked_for(arguments, name, bytes);
-      });
+      }));
+  return *EndedByUser::flag() ? kInterrupted : 0;
 }
 
 }  // namespace millrace::cli

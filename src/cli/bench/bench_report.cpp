@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/bench/percentiles.h"
+#include "cli/report/json_text.h"
+#include "cli/report/numbers.h"
 
 namespace millrace::cli {
 namespace {
@@ -16,12 +18,16 @@ double jobs_of(const Measurement& measured) {
   return static_cast<double>(measured.jobs);
 }
 
+std::string ms_text(double milliseconds) {
+  return time_text(milliseconds * 1e6);
+}
+
 std::string subject_text(const BenchSubject& subject) {
   std::string text = fmt::format("model       {} ({}, batch {}, {} view)\n", subject.model,
                                  subject.precision, subject.batch, subject.view);
   if (!subject.note.empty()) text += fmt::format("note        {}\n", subject.note);
-  return text + fmt::format("device      {}, {} lanes; load {:.0f} ms\n", subject.device,
-                            subject.lanes, subject.load_ms);
+  return text + fmt::format("device      {}, {} lanes; load {}\n", subject.device, subject.lanes,
+                            ms_text(subject.load_ms));
 }
 
 std::string scenario_line(const BenchSubject& subject, const Measurement& measured) {
@@ -36,10 +42,11 @@ std::string scenario_line(const BenchSubject& subject, const Measurement& measur
 std::string latency_line(const Measurement& measured) {
   const Distribution times = distribution_of(measured.latencies_ms());
   return fmt::format(
-      "latency     median {:.3f} ms, p90 {:.3f}, p99 {:.3f}, p99.9 {:.3f}, min {:.3f}, max {:.3f} "
-      "({} runs)\n",
-      times.median, times.p90, times.p99, times.p99_9, times.min, times.max,
-      measured.queries.size());
+      "latency     median {}, p90 {}, p95 {}, p99 {}, p99.9 {}, min {}, max {}\n"
+      "            mean {}, spread {} ({} runs)\n",
+      ms_text(times.median), ms_text(times.p90), ms_text(times.p95), ms_text(times.p99),
+      ms_text(times.p99_9), ms_text(times.min), ms_text(times.max), ms_text(times.mean),
+      ms_text(times.spread), measured.queries.size());
 }
 
 // Compares the p99 latency with that of an ideal queue whose service times are the measured ones.
@@ -47,15 +54,17 @@ std::string ideal_line(const Measurement& measured) {
   const ServerFigures& server = *measured.server;
   const double p99 = distribution_of(measured.latencies_ms()).p99;
   return fmt::format(
-      "ideal queue p99 {:.3f} ms: first come, first served, {} servers, the measured services "
-      "(median {:.3f} ms); ours is {:.2f} times that\n",
-      server.ideal_p99_ms, server.servers, server.service_ms, p99 / server.ideal_p99_ms);
+      "ideal queue p99 {}: first come, first served, {} servers, the measured services (median "
+      "{}); "
+      "ours is {:.2f} times that\n",
+      ms_text(server.ideal_p99_ms), server.servers, ms_text(server.service_ms),
+      p99 / server.ideal_p99_ms);
 }
 
 std::string processor_line(const Measurement& measured) {
-  return fmt::format("processor   {:.2f} cores busy, {:.3f} ms of their time per job\n",
+  return fmt::format("processor   {:.2f} cores busy, {} of their time per job\n",
                      measured.processor_seconds / measured.seconds,
-                     measured.processor_seconds * 1e3 / jobs_of(measured));
+                     time_text(measured.processor_seconds * 1e9 / jobs_of(measured)));
 }
 
 std::string memory_line(const Measurement& measured,
@@ -69,24 +78,22 @@ std::string memory_line(const Measurement& measured,
                      static_cast<double>(measured.bytes_copied) / jobs_of(measured));
 }
 
-// Paths need not be valid UTF-8: invalid bytes are replaced.
-std::string one_line(const Json& json) {
-  return json.dump(-1, ' ', true, Json::error_handler_t::replace);
-}
-
 Json subject_json(const BenchSubject& subject) {
-  Json json = {{"model", subject.model},    {"precision", subject.precision},
-               {"batch", subject.batch},    {"view", subject.view},
-               {"device", subject.device},  {"lanes", subject.lanes},
-               {"load_ms", subject.load_ms}};
+  Json json = {{"model", subject.model},         {"precision", subject.precision},
+               {"batch", subject.batch},         {"view", subject.view},
+               {"device", subject.device},       {"lanes", subject.lanes},
+               {"load_ms", subject.load_ms},     {"version", subject.version},
+               {"processor", subject.processor}, {"peak_memory_bytes", subject.peak_memory_bytes}};
+  if (subject.interrupted) json["interrupted"] = true;
   if (!subject.note.empty()) json["note"] = subject.note;
   return json;
 }
 
 Json latency_json(const Measurement& measured) {
   const Distribution times = distribution_of(measured.latencies_ms());
-  return {{"min", times.min},     {"median", times.median}, {"p90", times.p90},  {"p99", times.p99},
-          {"p99_9", times.p99_9}, {"max", times.max},       {"mean", times.mean}};
+  return {{"min", times.min}, {"median", times.median}, {"p90", times.p90},
+          {"p95", times.p95}, {"p99", times.p99},       {"p99_9", times.p99_9},
+          {"max", times.max}, {"mean", times.mean},     {"spread", times.spread}};
 }
 
 Json server_json(const ServerFigures& server) {
@@ -105,6 +112,13 @@ Json allocations_json(const Allocations& allocations) {
 
 double frames_per_second(const BenchSubject& subject, const Measurement& measured) {
   return jobs_of(measured) * subject.batch / measured.seconds;
+}
+
+std::string queries_csv(const Measurement& measured) {
+  std::string text = "issued_ns,latency_ns\n";
+  for (const Query& query : measured.queries)
+    text += fmt::format("{},{}\n", query.issued_ns, query.latency_ns);
+  return text;
 }
 
 std::string report_text(const ScenarioReport& report) {
@@ -137,7 +151,7 @@ std::string report_json(const ScenarioReport& report) {
   json["processor_ms_per_job"] = measured.processor_seconds * 1e3 / jobs_of(measured);
   if (report.allocations) json["allocations_per_job"] = allocations_json(*report.allocations);
   json["bytes_copied_per_job"] = static_cast<double>(measured.bytes_copied) / jobs_of(measured);
-  return one_line(json);
+  return json_line(json);
 }
 
 std::string report_json(const OverviewReport& report) {
@@ -145,7 +159,7 @@ std::string report_json(const OverviewReport& report) {
   json["latency_ms"] = latency_json(report.single_stream);
   json["frames_per_second"] = frames_per_second(report.subject, report.offline);
   json["in_flight"] = report.subject.in_flight;
-  return one_line(json);
+  return json_line(json);
 }
 
 }  // namespace millrace::cli

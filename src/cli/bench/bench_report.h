@@ -15,6 +15,9 @@ struct BenchSubject {
   std::string note;  // why the precision differs from the archive's; empty if it does not
   uint32_t batch = 1, lanes = 1, in_flight = 1;
   double load_ms = 0;
+  std::string version, processor;  // of Millrace, and of the machine
+  uint64_t peak_memory_bytes = 0;  // of the process, so far
+  bool interrupted = false;        // the user has ended the run: the figures are those until then
 };
 
 // The report of a scenario that the user asked for.
@@ -32,6 +35,9 @@ struct OverviewReport {
 
 // Returns the throughput, counting batch_size frames for each job.
 double frames_per_second(const BenchSubject& subject, const Measurement& measured);
+
+// Returns the queries as comma-separated values: when each was issued, and its latency.
+std::string queries_csv(const Measurement& measured);
 
 // The report as text of several lines, each with its newline.
 std::string report_text(const ScenarioReport& report);

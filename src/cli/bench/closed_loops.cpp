@@ -23,7 +23,8 @@ void show(Progress& progress, const Workload& workload, uint64_t jobs) {
 }
 
 Status warm_up_alone(const Workload& workload) {
-  for (uint32_t i = 0; i < workload.warmup; ++i) {
+  const int64_t start_ns = now_ns();
+  for (uint32_t i = 0; !workload.is_warm(i, now_ns() - start_ns); ++i) {
     const Status status = workload.session.execute(workload.slots[0].bindings());
     if (!status.ok()) return failed_in(Scenario::kSingleStream, i + 1, status);
   }
@@ -110,7 +111,9 @@ class Pipeline {
 
 Status warm_up_together(const Workload& workload) {
   Rounds rounds(workload);
-  while (rounds.jobs() < workload.warmup) MILLRACE_RETURN_IF_ERROR(rounds.run());
+  const int64_t start_ns = now_ns();
+  while (!workload.is_warm(rounds.jobs(), now_ns() - start_ns))
+    MILLRACE_RETURN_IF_ERROR(rounds.run());
   return {};
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 namespace millrace::cli {
@@ -15,14 +16,20 @@ double percentile(std::span<const double> sorted, double share) {
 
 Distribution distribution_of(std::vector<double> values) {
   std::ranges::sort(values);
-  const double sum = std::accumulate(values.begin(), values.end(), 0.0);
+  const auto count = static_cast<double>(values.size());
+  const double mean = std::accumulate(values.begin(), values.end(), 0.0) / count;
+  const auto square = [mean](double value) { return (value - mean) * (value - mean); };
+  const double variance =
+      std::transform_reduce(values.begin(), values.end(), 0.0, std::plus<>(), square) / count;
   return {.min = values.front(),
           .median = percentile(values, 0.5),
           .p90 = percentile(values, 0.9),
+          .p95 = percentile(values, 0.95),
           .p99 = percentile(values, 0.99),
           .p99_9 = percentile(values, 0.999),
           .max = values.back(),
-          .mean = sum / static_cast<double>(values.size())};
+          .mean = mean,
+          .spread = std::sqrt(variance)};
 }
 
 }  // namespace millrace::cli

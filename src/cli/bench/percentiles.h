@@ -11,9 +11,9 @@ namespace millrace::cli {
 // `sorted` ascends and is not empty.
 double percentile(std::span<const double> sorted, double share);
 
-// Statistics in the unit of the values.
+// Statistics in the unit of the values. `spread` is their standard deviation.
 struct Distribution {
-  double min = 0, median = 0, p90 = 0, p99 = 0, p99_9 = 0, max = 0, mean = 0;
+  double min = 0, median = 0, p90 = 0, p95 = 0, p99 = 0, p99_9 = 0, max = 0, mean = 0, spread = 0;
 };
 
 // The values may be in any order. Requirement: there is at least one.

@@ -19,8 +19,14 @@ double processor_seconds() {
 }  // namespace
 
 bool Workload::complete(uint64_t issued, int64_t elapsed_ns) const {
+  if (issued > 0 && ended != nullptr && *ended) return true;
   if (duration.count() == 0) return issued >= jobs;
   return issued > 0 && elapsed_ns >= duration.count();
+}
+
+bool Workload::is_warm(uint64_t issued, int64_t elapsed_ns) const {
+  return issued >= warmup || (issued > 0 && elapsed_ns >= kWarmUpTime.count()) ||
+         (ended != nullptr && *ended);
 }
 
 uint32_t default_in_flight(Scenario scenario, uint32_t lanes) {

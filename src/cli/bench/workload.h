@@ -1,6 +1,7 @@
 // Workload: the jobs that every scenario runs, and for how long. One thread.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <span>
@@ -12,16 +13,24 @@
 
 namespace millrace::cli {
 
+// A slow model needs no more, whatever the number of jobs.
+inline constexpr std::chrono::nanoseconds kWarmUpTime = std::chrono::seconds(2);
+
 struct Workload {
   runtime::Session& session;
   std::span<const JobBuffers> slots;     // one for each job in flight; at least one
-  uint32_t warmup = 0;                   // jobs before the measured ones
+  uint32_t warmup = 0;                   // jobs before the measured ones, at most for kWarmUpTime
   uint32_t jobs = 0;                     // number of measured jobs, if there is no duration
   std::chrono::nanoseconds duration{0};  // time for which jobs are issued; zero: `jobs` instead
 
+  // Set when the user wants the run to end; null: never.
+  const std::atomic<bool>* ended = nullptr;
+
   // Whether a run that has issued so many jobs in this time is to issue no more. A run with a
-  // duration issues at least one.
+  // duration, and one that is ended, issues at least one.
   bool complete(uint64_t issued, int64_t elapsed_ns) const;
+  // The same for the jobs before the measured ones.
+  bool is_warm(uint64_t issued, int64_t elapsed_ns) const;
 };
 
 // Returns the default number of jobs in flight. That of a server is large enough that lanes do not

@@ -14,6 +14,7 @@
 #include "cli/golden/golden_compare.h"
 #include "cli/inputs/boundary_tensor.h"
 #include "cli/inputs/frames.h"
+#include "cli/inputs/picture_note.h"
 #include "cli/model_source.h"
 #include "device/registry.h"
 #include "graph/inner_values.h"
@@ -42,8 +43,11 @@ Result<Run> run_with_inner_values(const std::string& path, const CompareArgument
   MILLRACE_ASSIGN_OR_RETURN(const auto program, device->load(run.model));
   MILLRACE_ASSIGN_OR_RETURN(const auto session, runtime::Session::create(device, program));
   MILLRACE_ASSIGN_OR_RETURN(const auto files, resolve_inputs(*run.model, arguments.inputs));
+  MILLRACE_ASSIGN_OR_RETURN(const io::PictureOptions picture, picture_options(arguments.picture));
   MILLRACE_ASSIGN_OR_RETURN(const LoadedInputs inputs,
-                            load_inputs(*run.model, View::kCpu, files, {}, {}));
+                            load_inputs(*run.model, View::kCpu, files, {}, picture));
+  // The inputs of both models are the same.
+  if (&path == &arguments.model) note_unstated_preprocessing(*model, inputs, arguments.picture);
   MILLRACE_ASSIGN_OR_RETURN(run.jobs, run_frames(*session, inputs, View::kCpu, View::kCpu));
   run.frames = inputs.frames;
   return run;
@@ -97,8 +101,8 @@ class DumpedValues final : public Reference {
     const auto path =
         std::filesystem::path(directory_) / (file_name_part(boundary.cpu.name) + ".npy");
     if (!std::filesystem::exists(path)) return std::optional<std::vector<float>>();
-    MILLRACE_ASSIGN_OR_RETURN(const auto bytes,
-                              load_input(boundary, View::kCpu, path.string(), {}));
+    MILLRACE_ASSIGN_OR_RETURN(const io::Array array, io::read_npy(path.string()));
+    MILLRACE_ASSIGN_OR_RETURN(const auto bytes, frames_of(array, boundary.cpu, path.string()));
     std::vector<float> values;
     for (size_t at = 0; at < bytes.size(); at += boundary.cpu.bytes()) {
       MILLRACE_ASSIGN_OR_RETURN(const std::vector<float> frame,
@@ -177,16 +181,23 @@ Result<std::unique_ptr<Reference>> open_reference(const CompareArguments& argume
 
 }  // namespace
 
-Result<int> run_compare(const CompareArguments& arguments) {
+Status check_compare(const CompareArguments& arguments) {
   if (arguments.other.empty() == arguments.reference.empty())
     return invalid_argument("compare takes either a second model or --reference, not both");
+  MILLRACE_RETURN_IF_ERROR(picture_options(arguments.picture).status());
+  MILLRACE_RETURN_IF_ERROR(check_shape_texts("--shape", arguments.shapes));
+  MILLRACE_RETURN_IF_ERROR(check_flags(arguments.model, arguments.flags));
+  return arguments.other.empty() ? Status() : check_flags(arguments.other, arguments.flags);
+}
+
+Result<int> run_compare(const CompareArguments& arguments) {
   MILLRACE_ASSIGN_OR_RETURN(const Run ours, run_with_inner_values(arguments.model, arguments));
   MILLRACE_ASSIGN_OR_RETURN(const auto reference, open_reference(arguments));
   MILLRACE_ASSIGN_OR_RETURN(const LayerReport report,
                             compare_runs(ours, *reference, arguments.threshold));
   const auto print = arguments.json ? print_layers_json : print_layers_text;
   print(report);
-  return is_within(report) ? 0 : kCompareDifferent;
+  return is_within(report) ? 0 : kDifferent;
 }
 
 }  // namespace millrace::cli

@@ -1,5 +1,6 @@
 #include "cli/compare/layer_report.h"
 #include "cli/print_escaped.h"
+#include "cli/report/json_text.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -57,7 +58,6 @@ void print_layers_json(const LayerReport& report) {
                {"not_compared", report.not_compared},
                {"first_beyond", first == report.layers.end() ? Json() : Json(first->value)},
                {"layers", Json::array()}};
-  // JSON has no infinity: nlohmann::json writes null.
   for (const LayerDifference& layer : report.layers)
     json["layers"].push_back({{"value", layer.value},
                               {"shape", layer.shape},
@@ -66,7 +66,7 @@ void print_layers_json(const LayerReport& report) {
                               {"cosine", layer.cosine},
                               {"steps", layer.steps ? Json(*layer.steps) : Json()},
                               {"beyond", layer.beyond}});
-  print_escaped_lines(json.dump(2, ' ', true, Json::error_handler_t::replace) + "\n");
+  print_escaped_lines(json_lines(json));
 }
 
 }  // namespace millrace::cli

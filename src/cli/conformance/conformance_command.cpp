@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "base/files/output_target.h"
-#include "base/settings/duration.h"
+#include "cli/arguments/quantity.h"
 #include "cli/commands.h"
 #include "cli/conformance/exclusions.h"
 #include "cli/conformance/junit.h"
@@ -24,9 +24,10 @@ Result<CaseLimits> limits_from(const ConformanceArguments& arguments) {
   CaseLimits limits;
   limits.jobs =
       arguments.jobs != 0 ? arguments.jobs : std::max(1U, std::thread::hardware_concurrency());
-  const std::string problem = read_duration(arguments.time_limit, limits.time_limit);
-  if (problem.empty()) return limits;
-  return invalid_argument(fmt::format("--time-limit: \"{}\" {}", arguments.time_limit, problem));
+  const auto time = parse_time(arguments.time_limit);
+  if (!time.ok()) return time.status().with_context("--time-limit");
+  limits.time_limit = *time;
+  return limits;
 }
 
 Result<std::vector<TestCase>> choose_cases(const ConformanceArguments& arguments) {
@@ -120,6 +121,10 @@ void print_totals(const std::vector<CaseResult>& results) {
 
 }  // namespace
 
+Status check_conformance(const ConformanceArguments& arguments) {
+  return limits_from(arguments).status();
+}
+
 Result<int> run_conformance(const ConformanceArguments& arguments) {
   for (const std::string& output : {arguments.junit, arguments.table})
     MILLRACE_RETURN_IF_ERROR(check_output(output));
@@ -135,7 +140,7 @@ Result<int> run_conformance(const ConformanceArguments& arguments) {
   MILLRACE_RETURN_IF_ERROR(run_all(limits, results));
   print_totals(results);
   MILLRACE_RETURN_IF_ERROR(write_reports(arguments, results));
-  return total_of(results).failed == 0 ? 0 : kConformanceFailed;
+  return total_of(results).failed == 0 ? 0 : kDifferent;
 }
 
 }  // namespace millrace::cli

@@ -25,24 +25,11 @@ bool is_hidden(const fs::path& path) {
   return path.filename().string().starts_with('.');
 }
 
-// Returns the usable files of a folder in the order of their paths, which is the same on every
-// machine.
+// Returns the usable files of a folder.
 Result<std::vector<FoundFile>> files_in_folder(const std::string& folder) {
+  MILLRACE_ASSIGN_OR_RETURN(std::vector<std::string> paths, usable_files(folder));
   std::vector<FoundFile> files;
-  std::error_code error;
-  auto entry = fs::recursive_directory_iterator(folder, error);
-  for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
-    std::error_code of_entry;
-    const bool hidden = is_hidden(entry->path());
-    if (hidden && entry->is_directory(of_entry)) entry.disable_recursion_pending();
-    if (hidden || !entry->is_regular_file(of_entry)) continue;
-    std::string path = entry->path().string();
-    if (FrameFile::is_taken(path)) files.push_back({std::move(path), folder});
-  }
-  if (error) return io_error("read the folder " + folder, error.value());
-  if (files.empty())
-    return invalid_argument(folder + " holds no pictures and no .npy or .bin files");
-  std::ranges::sort(files, {}, &FoundFile::path);
+  for (std::string& path : paths) files.push_back({std::move(path), folder});
   return files;
 }
 
@@ -115,6 +102,26 @@ Result<Sources> sources_by_input(const std::vector<std::string>& arguments,
 
 }  // namespace
 
+// The order of paths is the same on every machine.
+Result<std::vector<std::string>> usable_files(const std::string& folder) {
+  std::vector<std::string> files;
+  std::error_code error;
+  auto entry = fs::recursive_directory_iterator(folder, error);
+  for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+    std::error_code of_entry;
+    const bool hidden = is_hidden(entry->path());
+    if (hidden && entry->is_directory(of_entry)) entry.disable_recursion_pending();
+    if (hidden || !entry->is_regular_file(of_entry)) continue;
+    std::string path = entry->path().string();
+    if (FrameFile::is_taken(path)) files.push_back(std::move(path));
+  }
+  if (error) return io_error("read the folder " + folder, error.value());
+  if (files.empty())
+    return invalid_argument(folder + " holds no pictures and no .npy or .bin files");
+  std::ranges::sort(files);
+  return files;
+}
+
 Result<DataSet> DataSet::open(std::vector<graph::Boundary> inputs,
                               const std::vector<std::string>& sources,
                               const io::PictureOptions& picture) {
@@ -131,6 +138,7 @@ Result<DataSet> DataSet::open(std::vector<graph::Boundary> inputs,
                                   FrameFile::open(inputs[i], file.path, picture));
         input.entries.push_back({file.path, file.folder, frames, opened.frames()});
         frames += opened.frames();
+        if (opened.holds_pictures() && !data.input_of_pictures_) data.input_of_pictures_ = i;
       }
     }
     if (i > 0 && frames != data.size_)

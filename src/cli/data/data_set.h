@@ -26,11 +26,15 @@ namespace millrace::cli {
 // One frame of every input; its name is DataSet::name().
 using quantise::Sample;
 
+// Returns the files that a data set takes from a folder: of this folder and those in it, all
+// pictures, arrays and .bin files, in the order of their paths. kInvalidArgument if there is none;
+// kIoError.
+Result<std::vector<std::string>> usable_files(const std::string& folder);
+
 class DataSet {
  public:
   // `inputs` are those of the model, without open shapes (open_tensors.h). A source is a file or a
-  // folder; of a folder and the folders in it, all pictures, .npy and .bin files are taken, in the
-  // order of their paths. Other and hidden files are ignored.
+  // folder, of which usable_files() are taken. Other and hidden files are ignored.
   //
   // For a model with one input, `sources` are the sources. For one with several inputs, they are
   // NAME=SOURCE for each input, or one folder that has for each input a folder NAME, or a file
@@ -45,6 +49,8 @@ class DataSet {
                               const io::PictureOptions& picture);
 
   size_t size() const noexcept { return size_; }
+  // Returns the index of the first input of which a file has pictures; nothing if none has.
+  std::optional<size_t> input_of_pictures() const noexcept { return input_of_pictures_; }
 
   // Returns the file of the first input, with the index of the frame if it has several, such as
   // "a.npy[17]".
@@ -88,6 +94,7 @@ class DataSet {
   std::vector<Input> inputs_;
   io::PictureOptions picture_;
   size_t size_ = 0;
+  std::optional<size_t> input_of_pictures_;
 };
 
 }  // namespace millrace::cli

@@ -21,7 +21,8 @@ bool is_picture_stack(const io::Array& array) {
 }  // namespace
 
 bool FrameFile::is_taken(const std::string& path) {
-  return kind_of(path) != FileKind::kRaw || path.ends_with(".bin");
+  const Result<FileKind> kind = kind_of(path);
+  return kind.ok() && (*kind != FileKind::kRaw || path.ends_with(".bin"));
 }
 
 FrameFile::FrameFile(graph::Boundary boundary, std::string path, io::PictureOptions picture)
@@ -30,7 +31,7 @@ FrameFile::FrameFile(graph::Boundary boundary, std::string path, io::PictureOpti
 Result<FrameFile> FrameFile::open(const graph::Boundary& boundary, const std::string& path,
                                   const io::PictureOptions& picture) {
   FrameFile file(boundary, path, picture);
-  const FileKind kind = kind_of(path);
+  MILLRACE_ASSIGN_OR_RETURN(const FileKind kind, kind_of(path));
   if (kind == FileKind::kPicture || takes_pictures(boundary.cpu)) {
     const Result<io::PictureOptions> sized = sized_for(boundary.cpu, path, picture);
     if (!sized.ok()) return sized.status();
@@ -58,7 +59,7 @@ Status FrameFile::read_array() {
 
 Status FrameFile::read_raw() {
   kind_ = Kind::kTensors;
-  MILLRACE_ASSIGN_OR_RETURN(bytes_, load_input(boundary_, device::View::kCpu, path_, picture_));
+  MILLRACE_ASSIGN_OR_RETURN(bytes_, raw_frames(boundary_.cpu, path_));
   frames_ = bytes_.empty() ? 1 : bytes_.size() / boundary_.cpu.bytes();
   return {};
 }
@@ -76,7 +77,7 @@ vision::SourcePicture FrameFile::stacked_picture(size_t index) const {
 }
 
 Result<std::vector<std::byte>> FrameFile::frame(size_t index) const {
-  if (kind_ == Kind::kPicture) return load_input(boundary_, device::View::kCpu, path_, picture_);
+  if (kind_ == Kind::kPicture) return picture_frame(boundary_.cpu, path_, picture_);
   if (kind_ == Kind::kPictureStack) {
     const Result<std::vector<float>> planes = io::planes_of(stacked_picture(index), picture_);
     if (!planes.ok()) return planes.status().with_context(fmt::format("{}[{}]", path_, index));
@@ -85,6 +86,10 @@ Result<std::vector<std::byte>> FrameFile::frame(size_t index) const {
   const size_t bytes = boundary_.cpu.bytes();
   const auto first = bytes_.begin() + static_cast<ptrdiff_t>(index * bytes);
   return std::vector<std::byte>(first, first + static_cast<ptrdiff_t>(bytes));
+}
+
+bool FrameFile::holds_pictures() const noexcept {
+  return kind_ != Kind::kTensors;
 }
 
 Result<std::optional<std::vector<std::byte>>> FrameFile::thumbnail(size_t index,

@@ -17,7 +17,7 @@ namespace millrace::cli {
 
 class FrameFile {
  public:
-  // Whether data sets take a file of this name from a folder: a picture, .npy or .bin.
+  // Whether data sets take this file from a folder: a picture, an array or .bin.
   static bool is_taken(const std::string& path);
 
   // Reads the file, unless it is a picture, which frame() decodes. An array has the shape of the
@@ -29,6 +29,8 @@ class FrameFile {
                                 const io::PictureOptions& picture);
 
   size_t frames() const noexcept { return frames_; }
+  // Whether the frames are pictures, which are preprocessed.
+  bool holds_pictures() const noexcept;
 
   // Returns the bytes of a frame in the CPU view. Requirement: index < frames().
   Result<std::vector<std::byte>> frame(size_t index) const;

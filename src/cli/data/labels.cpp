@@ -184,7 +184,8 @@ Result<Labels> read_labels(const DataSet& data, const std::string& file,
   if (!classes_file.empty()) {
     MILLRACE_ASSIGN_OR_RETURN(labels.names, ClassNames::read(classes_file));
   }
-  if (kind_of(file) == FileKind::kArray) {
+  MILLRACE_ASSIGN_OR_RETURN(const FileKind kind, kind_of(file));
+  if (kind == FileKind::kArray) {
     MILLRACE_ASSIGN_OR_RETURN(labels.classes, classes_in_order(data, file));
     return labels;
   }

@@ -16,7 +16,9 @@
 #include "cli/evaluate/sample_runner.h"
 #include "cli/evaluate/scores.h"
 #include "cli/inputs/open_tensors.h"
+#include "cli/inputs/picture_note.h"
 #include "cli/model_source.h"
+#include "cli/notes.h"
 #include "cli/print_escaped.h"
 #include "cli/progress.h"
 #include "graph/precision_name.h"
@@ -65,16 +67,21 @@ Result<std::vector<OpenedModel>> open_models(const EvaluateArguments& arguments)
   return models;
 }
 
-Result<std::optional<std::vector<size_t>>> labels_of(const DataSet& data,
-                                                     const std::vector<size_t>& chosen,
-                                                     const EvaluateArguments& arguments) {
-  if (arguments.labels.empty()) return std::optional<std::vector<size_t>>();
+// The classes of the chosen samples, if there are labels, and the number of classes with a name.
+struct ChosenLabels {
+  std::optional<std::vector<size_t>> classes;
+  size_t named = 0;
+};
+
+Result<ChosenLabels> labels_of(const DataSet& data, const std::vector<size_t>& chosen,
+                               const EvaluateArguments& arguments) {
+  if (arguments.labels.empty()) return ChosenLabels();
   MILLRACE_ASSIGN_OR_RETURN(const Labels labels,
                             read_labels(data, arguments.labels, arguments.classes));
   std::vector<size_t> of_chosen;
   of_chosen.reserve(chosen.size());
   for (const size_t sample : chosen) of_chosen.push_back(labels.classes[sample]);
-  return std::optional(std::move(of_chosen));
+  return ChosenLabels{std::move(of_chosen), labels.names.size()};
 }
 
 using Runners = std::vector<std::unique_ptr<SampleRunner>>;
@@ -125,18 +132,33 @@ EvaluationReport report_of(const std::vector<OpenedModel>& models,
 
 }  // namespace
 
-Status run_evaluate(const EvaluateArguments& arguments) {
+Status check_evaluate(const EvaluateArguments& arguments) {
   if (arguments.labels.empty() && arguments.against.empty())
     return invalid_argument("evaluate needs --labels, or --against another model, or both");
+  MILLRACE_RETURN_IF_ERROR(picture_options(arguments.picture).status());
+  MILLRACE_RETURN_IF_ERROR(check_shape_texts("--shape", arguments.shapes));
+  MILLRACE_RETURN_IF_ERROR(check_flags(arguments.model, arguments.flags));
+  for (const std::string& other : arguments.against)
+    MILLRACE_RETURN_IF_ERROR(check_flags(other, arguments.flags));
+  return {};
+}
+
+Status run_evaluate(const EvaluateArguments& arguments) {
   MILLRACE_ASSIGN_OR_RETURN(const io::PictureOptions picture, picture_options(arguments.picture));
   MILLRACE_ASSIGN_OR_RETURN(const std::vector<OpenedModel> models, open_models(arguments));
   MILLRACE_ASSIGN_OR_RETURN(DataSet data,
                             DataSet::open(models.front().inputs, arguments.data, picture));
   const std::vector<size_t> chosen =
       data.spread(arguments.limit == 0 ? data.size() : arguments.limit);
-  MILLRACE_ASSIGN_OR_RETURN(auto labels, labels_of(data, chosen, arguments));
-  Evaluation evaluation(models.size(), arguments.top, std::move(labels));
+  MILLRACE_ASSIGN_OR_RETURN(ChosenLabels labels, labels_of(data, chosen, arguments));
+  if (const auto input = data.input_of_pictures())
+    note_unstated_preprocessing(models.front().loaded.program->model(),
+                                models.front().inputs[*input], arguments.picture);
+  Evaluation evaluation(models.size(), arguments.top, std::move(labels.classes));
   MILLRACE_RETURN_IF_ERROR(run_all(data, chosen, models, evaluation));
+  if (labels.named > 0 && labels.named < evaluation.classes())
+    print_note(fmt::format("the list of classes has {} names, but the model has {} classes",
+                           labels.named, evaluation.classes()));
   const auto form = arguments.json ? evaluation_json : evaluation_text;
   print_escaped_lines(form(report_of(models, arguments), evaluation));
   return {};

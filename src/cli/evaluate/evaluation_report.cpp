@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "cli/report/json_text.h"
+
 namespace millrace::cli {
 namespace {
 
@@ -95,7 +97,7 @@ std::string evaluation_json(const EvaluationReport& report, const Evaluation& ev
                {"models", Json::array()}};
   for (size_t model = 0; model < report.models.size(); ++model)
     json["models"].push_back(model_json(report, evaluation, model));
-  return json.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
+  return json_lines(json);
 }
 
 }  // namespace millrace::cli

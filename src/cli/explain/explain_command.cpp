@@ -11,10 +11,12 @@
 #include "cli/explain/explanation.h"
 #include "cli/explain/lone_rank.h"
 #include "cli/inputs/job_buffers.h"
+#include "cli/inputs/open_tensors.h"
 #include "cli/inputs/random_inputs.h"
 #include "cli/model_source.h"
 #include "cli/print_escaped.h"
 #include "cli/progress.h"
+#include "cli/report/json_text.h"
 #include "device/registry.h"
 #include "graph/collective.h"
 #include "runtime/loading/profile.h"
@@ -90,6 +92,11 @@ Result<LoadedModel> load_to_explain(const ExplainArguments& arguments,
 
 }  // namespace
 
+Status check_explain(const ExplainArguments& arguments) {
+  MILLRACE_RETURN_IF_ERROR(check_shape_texts("--shape", arguments.shapes));
+  return check_flags(arguments.model, arguments.flags);
+}
+
 Status run_explain(const ExplainArguments& arguments) {
   MILLRACE_ASSIGN_OR_RETURN(auto model,
                             open_static_model(arguments.model, arguments.flags, arguments.shapes));
@@ -102,8 +109,7 @@ Status run_explain(const ExplainArguments& arguments) {
   const auto explanation = explain(*loaded.program, loaded.device->capabilities(),
                                    {names.begin(), names.end()}, profile ? &*profile : nullptr);
   if (arguments.json)
-    print_escaped_lines(
-        explanation.dump(2, ' ', true, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+    print_escaped_lines(json_lines(explanation));
   else
     print_explanation(explanation);
   return {};

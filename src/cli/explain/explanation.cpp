@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -12,6 +14,7 @@
 
 #include "cli/passes/graph_text.h"
 #include "cli/print_escaped.h"
+#include "cli/report/numbers.h"
 #include "graph/precision_name.h"
 
 namespace millrace::cli {
@@ -97,6 +100,10 @@ Json describe_steps(const device::ProgramInfo& info, uint32_t partition,
   return steps;
 }
 
+double share_of(const Json& step) {
+  return step.contains("share") ? step["share"].get<double>() : 0;
+}
+
 void print_step(const Json& step) {
   const std::string share =
       step.contains("share") ? fmt::format("{:5.1f} %  ", 100 * step["share"].get<double>()) : "";
@@ -109,6 +116,42 @@ void print_step(const Json& step) {
     print_escaped("         {} -> {}\n", reads, step["writes"].get<std::string>());
   if (step.contains("reason"))
     print_escaped("         why: {}\n", step["reason"].get<std::string>());
+}
+
+// Returns the sums of the shares and times of each operation, the longest first.
+Json sums_by_operation(const Json& partitions) {
+  std::map<std::string, Json> sums;
+  for (const Json& partition : partitions) {
+    for (const Json& step : partition["steps"]) {
+      const auto operation = step["operation"].get<std::string>();
+      Json& sum =
+          sums.try_emplace(
+                  operation,
+                  Json{{"operation", operation}, {"steps", 0}, {"share", 0.0}, {"mean_us", 0.0}})
+              .first->second;
+      sum["steps"] = sum["steps"].get<size_t>() + 1;
+      for (const char* figure : {"share", "mean_us"})
+        sum[figure] = sum[figure].get<double>() + step[figure].get<double>();
+    }
+  }
+  std::vector<Json> sorted;
+  for (auto& [operation, sum] : sums) sorted.push_back(std::move(sum));
+  std::ranges::stable_sort(sorted, std::greater<>(), share_of);
+  return sorted;
+}
+
+void print_sums(const Json& sums) {
+  print_escaped("time by operation\n");
+  for (const Json& sum : sums)
+    print_escaped("  {:<20} {:5.1f} %  {} in {} steps\n", sum["operation"].get<std::string>(),
+                  100 * sum["share"].get<double>(), time_text(1e3 * sum["mean_us"].get<double>()),
+                  sum["steps"].get<size_t>());
+}
+
+// Prints the steps in their order or, with a profile, the longest first.
+void print_steps(std::vector<Json> steps) {
+  std::ranges::stable_sort(steps, std::greater<>(), share_of);
+  for (const Json& step : steps) print_step(step);
 }
 
 void print_operators(const Json& operators) {
@@ -146,6 +189,7 @@ Json explain(const device::Program& program, const graph::Capabilities& capabili
          {"operators", describe_operators(model, partition, steps, capabilities, cpu_operators)},
          {"steps", describe_steps(info, i, profile)}});
   }
+  if (profile != nullptr) result["by_operation"] = sums_by_operation(result["partitions"]);
   return result;
 }
 
@@ -156,13 +200,15 @@ void print_explanation(const Json& explanation) {
   if (explanation.contains("note"))
     print_escaped("note: {}\n", explanation["note"].get<std::string>());
   if (explanation.contains("mean_frame_us"))
-    print_escaped("a frame takes {:.3f} ms\n", 1e-3 * explanation["mean_frame_us"].get<double>());
+    print_escaped("a frame takes {}\n",
+                  time_text(1e3 * explanation["mean_frame_us"].get<double>()));
+  if (explanation.contains("by_operation")) print_sums(explanation["by_operation"]);
   size_t number = 0;
   for (const Json& partition : explanation["partitions"]) {
     print_escaped("partition {}: {}, {} operators in {} steps\n", number++,
                   partition["kind"].get<std::string>(), partition["operators"].size(),
                   partition["steps"].size());
-    for (const Json& step : partition["steps"]) print_step(step);
+    print_steps(partition["steps"].get<std::vector<Json>>());
     print_operators(partition["operators"]);
   }
 }

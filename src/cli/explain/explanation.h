@@ -14,8 +14,10 @@ namespace millrace::cli {
 // "steps": [...]}]}. An operator has its node, its attributes, the nodes of the ONNX file that it
 // was made of ("origins", which archives do not have), the indices of its steps and, on a CPU
 // partition, "why_cpu". A step has its index, kernel, precision and layouts, "reason" if the device
-// gives one, and with a profile its share of the time. `capabilities` are those of the device;
-// `cpu_operators` are the names that the user has passed as --cpu-ops; `profile` may be null.
+// gives one, and with a profile its share of the time. A profile adds "by_operation", the sums of
+// each kind of operation, the longest first; text has the steps of a partition in that order, too.
+// `capabilities` are those of the device; `cpu_operators` are the names that the user has passed as
+// --cpu-ops; `profile` may be null.
 nlohmann::ordered_json explain(const device::Program& program,
                                const graph::Capabilities& capabilities,
                                const lowering::CpuOperators& cpu_operators,

@@ -10,6 +10,7 @@
 #include "cli/golden/golden_report.h"
 #include "cli/inputs/boundary_tensor.h"
 #include "cli/inputs/frames.h"
+#include "cli/inputs/picture_note.h"
 #include "cli/model_source.h"
 #include "io/file.h"
 
@@ -91,6 +92,12 @@ Result<ComparedFile> compare_file(const graph::CompiledModel& model, const Dumpe
 
 }  // namespace
 
+Status check_golden(const GoldenArguments& arguments) {
+  MILLRACE_RETURN_IF_ERROR(picture_options(arguments.picture).status());
+  MILLRACE_RETURN_IF_ERROR(check_shape_texts("--shape", arguments.shapes));
+  return check_flags(arguments.model, arguments.flags);
+}
+
 Result<int> run_golden(const GoldenArguments& arguments) {
   MILLRACE_ASSIGN_OR_RETURN(const LoadedModel loaded,
                             load_model(arguments.model, arguments.flags, arguments.device, 0,
@@ -111,8 +118,10 @@ Result<int> run_golden(const GoldenArguments& arguments) {
     MILLRACE_ASSIGN_OR_RETURN(input_view, find_view(model, input_files));
   }
   MILLRACE_ASSIGN_OR_RETURN(const GivenShapes shapes, parse_shapes(model, arguments.shapes));
+  MILLRACE_ASSIGN_OR_RETURN(const io::PictureOptions picture, picture_options(arguments.picture));
   MILLRACE_ASSIGN_OR_RETURN(const LoadedInputs inputs,
-                            load_inputs(model, *input_view, input_files, shapes, {}));
+                            load_inputs(model, *input_view, input_files, shapes, picture));
+  note_unstated_preprocessing(model, inputs, arguments.picture);
   MILLRACE_ASSIGN_OR_RETURN(const auto jobs, compute(loaded, inputs, *input_view));
   if (open_outputs) {
     MILLRACE_ASSIGN_OR_RETURN(model, settled_outputs(std::move(model), jobs, inputs.frames));
@@ -123,7 +132,7 @@ Result<int> run_golden(const GoldenArguments& arguments) {
   for (const DumpedFile& file : files) {
     MILLRACE_ASSIGN_OR_RETURN(ComparedFile one, compare_file(model, file, jobs, inputs.frames,
                                                              arguments.tolerance_steps));
-    if (one.comparison.first) exit_code = kGoldenDifferent;
+    if (one.comparison.first) exit_code = kDifferent;
     compared.push_back(std::move(one));
   }
   const auto print = arguments.json ? print_golden_json : print_golden_text;

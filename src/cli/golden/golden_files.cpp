@@ -78,14 +78,30 @@ class Finder {
     if (!group.empty()) take_named(group, "", multi_model_name);
   }
 
+  // Takes the files of `millrace run`, which are in the directory itself.
+  void search_own(const std::vector<fs::path>& files) {
+    const std::vector<std::string> names = output_file_names(model_);
+    Group group;
+    for (const fs::path& path : files) {
+      const auto name = std::ranges::find(names, path.filename().string());
+      if (name != names.end()) group[static_cast<size_t>(name - names.begin())] = path;
+    }
+    if (group.empty()) return;
+    const View view = view_.value_or(has_frames(group, View::kCpu) ? View::kCpu : View::kHw);
+    for (const auto& [output, path] : group) take(path, output, view);
+    const fs::path directory = group.begin()->second.parent_path();
+    report_missing(group, [&](size_t output) { return (directory / names[output]).string(); });
+  }
+
   Result<std::vector<DumpedFile>> finish(const std::string& directory) {
     if (!problems_.empty()) return invalid_argument(fmt::format("{}", fmt::join(problems_, "; ")));
     if (found_.empty())
-      return Status(StatusCode::kNotFound,
-                    fmt::format("{} holds no output files of this model, such as {}, "
-                                "output_p1_f0_0.bin or ofm_model_0/{}",
-                                directory, ml_vart_name(desc(0, View::kHw), 0),
-                                multi_model_name(desc(0, View::kHw), 0)));
+      return Status(
+          StatusCode::kNotFound,
+          fmt::format("{} holds no output files of this model, such as {}, "
+                      "output_p1_f0_0.bin, ofm_model_0/{} or {}",
+                      directory, ml_vart_name(desc(0, View::kHw), 0),
+                      multi_model_name(desc(0, View::kHw), 0), output_file_names(model_).front()));
     return std::move(found_);
   }
 
@@ -151,6 +167,14 @@ class Finder {
     const fs::path directory = group.begin()->second.parent_path();
     report_missing(group, [&](size_t output) {
       return (directory / fmt::format("{}{}.bin", prefix, output)).string();
+    });
+  }
+
+  // Whether all files of a group hold whole frames.
+  bool has_frames(const Group& group, View view) const {
+    return std::ranges::all_of(group, [&](const auto& file) {
+      const size_t frame = desc(file.first, view).bytes();
+      return frame != 0 && size_of(file.second) % frame == 0;
     });
   }
 
@@ -220,6 +244,7 @@ Result<std::vector<DumpedFile>> find_dumped_files(const graph::CompiledModel& mo
   if (error) return io_error("read the directory " + directory, error.value());
   Finder finder(model, view);
   finder.search(entries);
+  finder.search_own(entries);
   const fs::path itself = fs::path(directory + "/.").lexically_normal().parent_path();
   if (std::regex_match(itself.filename().string(), kModelDirectory))
     finder.search_model_directory(entries);

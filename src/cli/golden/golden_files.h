@@ -1,13 +1,15 @@
-// Finds the output files that the VART-ML sample programs write to a directory, and matches them
-// with a model's outputs. A group of files has one file per output. The names are:
+// Finds the output files that the VART-ML sample programs, or `millrace run`, write to a directory,
+// and matches them with a model's outputs. A group of files has one file per output. The names are:
 //
 //   ml_vart              [iter<run>_]infer_out<output>-<type>_<AxBxC>_<name>.bin
 //   vart_infer_async     output_p1_f<iteration>_<output>.bin, or output_f<iteration>_<output>.bin
 //   vart_multi_tenancy,  ofm_model_<k>/<name>_<AxBxC>_<type>.bin
 //   vart_multimodel_seq
+//   millrace run         <name>.bin
 //
 // Type and shape in a name determine the view. If a name has neither, the size determines it:
-// vart_infer_async writes one frame or a whole batch. One thread.
+// vart_infer_async writes one frame or a whole batch, `millrace run` any number of frames, in the
+// CPU view if the size fits both. One thread.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,6 @@
 #include "cli/golden/golden_report.h"
 #include "cli/print_escaped.h"
+#include "cli/report/json_text.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -68,8 +69,7 @@ void print_golden_json(const std::vector<ComparedFile>& files, double tolerance_
   Json json = {{"tolerance_steps", tolerance_steps}, {"equal", count_different(files) == 0}};
   json["files"] = Json::array();
   for (const ComparedFile& compared : files) json["files"].push_back(describe(compared));
-  // Names need not be valid UTF-8: invalid bytes are replaced. NaN and infinity become null.
-  print_escaped_lines(json.dump(2, ' ', true, Json::error_handler_t::replace) + "\n");
+  print_escaped_lines(json_lines(json));
 }
 
 }  // namespace millrace::cli

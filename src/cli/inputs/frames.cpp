@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cli/inputs/boundary_tensor.h"
+#include "cli/progress.h"
 #include "tensor/conversion/conversion.h"
 #include "tensor/tensor_shape.h"
 
@@ -22,7 +23,7 @@ Result<graph::Boundary> settled_by(const graph::Boundary& boundary, const std::s
   if (const auto given = shapes.find(boundary.cpu.name); given != shapes.end())
     return settled(boundary, given->second);
   MILLRACE_ASSIGN_OR_RETURN(const std::optional<std::vector<uint32_t>> array, array_shape(path));
-  if (!array) return shape_missing(boundary);
+  if (!array) return shapes_missing({boundary});
   if (can_have(boundary, *array)) return settled(boundary, *array);
   // A stack of frames has one more dimension, or a first dimension other than 1.
   if (std::vector<uint32_t> frame(array->begin() + (array->empty() ? 0 : 1), array->end());
@@ -37,6 +38,24 @@ Result<graph::Boundary> settled_by(const graph::Boundary& boundary, const std::s
                                       tensor::to_string(boundary.cpu.shape)));
 }
 
+// Checks that each open input has a shape, or a file that has one.
+Status check_shapes_known(const graph::CompiledModel& model, const std::vector<InputFile>& files,
+                          const GivenShapes& shapes) {
+  std::vector<graph::Boundary> missing;
+  for (const InputFile& file : files) {
+    const graph::Boundary& input = model.inputs[file.input];
+    if (!input.open || shapes.contains(input.cpu.name)) continue;
+    const Result<FileKind> kind = kind_of(file.path);
+    if (kind.ok() && *kind != FileKind::kArray) missing.push_back(input);
+  }
+  return missing.empty() ? Status() : shapes_missing(missing);
+}
+
+void add_names(const std::string& path, uint32_t frames, std::vector<std::string>& names) {
+  for (uint32_t i = 0; i < frames; ++i)
+    names.push_back(frames == 1 ? path : fmt::format("{}[{}]", path, i));
+}
+
 }  // namespace
 
 Result<LoadedInputs> load_inputs(const graph::CompiledModel& model, device::View view,
@@ -45,20 +64,31 @@ Result<LoadedInputs> load_inputs(const graph::CompiledModel& model, device::View
   LoadedInputs loaded;
   loaded.bytes.resize(model.inputs.size());
   loaded.boundaries = model.inputs;
+  MILLRACE_RETURN_IF_ERROR(check_shapes_known(model, files, shapes));
+  std::vector<uint32_t> frames(model.inputs.size());
+  BusyLine progress("reading");
   for (const InputFile& file : files) {
     graph::Boundary& boundary = loaded.boundaries[file.input];
     if (boundary.open) {
       MILLRACE_ASSIGN_OR_RETURN(boundary, settled_by(boundary, file.path, shapes));
     }
-    auto& bytes = loaded.bytes[file.input];
-    MILLRACE_ASSIGN_OR_RETURN(bytes, load_input(boundary, view, file.path, picture));
+    progress.update(file.path);
+    MILLRACE_ASSIGN_OR_RETURN(LoadedFile read, load_input(boundary, view, file.path, picture));
+    if (read.pictures) loaded.pictures.push_back(file.input);
     const size_t frame_bytes = desc_in(boundary, view).bytes();
-    const auto frames = static_cast<uint32_t>(frame_bytes == 0 ? 1 : bytes.size() / frame_bytes);
-    if (loaded.frames != 0 && frames != loaded.frames)
-      return invalid_argument(fmt::format("{} holds {} frames, that of another input {}", file.path,
-                                          frames, loaded.frames));
-    loaded.frames = frames;
+    const auto of_file =
+        static_cast<uint32_t>(frame_bytes == 0 ? 1 : read.bytes.size() / frame_bytes);
+    if (file.input == 0) add_names(file.path, of_file, loaded.names);
+    frames[file.input] += of_file;
+    std::vector<std::byte>& bytes = loaded.bytes[file.input];
+    bytes.insert(bytes.end(), read.bytes.begin(), read.bytes.end());
   }
+  for (size_t i = 1; i < frames.size(); ++i)
+    if (frames[i] != frames[0])
+      return invalid_argument(fmt::format("{} frames for input '{}', {} for input '{}'", frames[i],
+                                          model.inputs[i].cpu.name, frames[0],
+                                          model.inputs[0].cpu.name));
+  loaded.frames = frames.empty() ? 0 : frames[0];
   return loaded;
 }
 

@@ -15,12 +15,15 @@ namespace millrace::cli {
 
 struct LoadedInputs {
   uint32_t frames = 0;
+  std::vector<std::string>
+      names;  // by frame: the file of the first input, with an index if it has several
   std::vector<std::vector<std::byte>> bytes;  // by input: its frames, one after another, in a view
   std::vector<graph::Boundary> boundaries;    // the model's inputs, with the shapes of open ones
+  std::vector<size_t> pictures;               // the inputs whose files are pictures
 };
 
 // Reads the files of all inputs, as `view`. An open input gets its shape from `shapes` or else from
-// its .npy file. kInvalidArgument if the files have different numbers of frames.
+// its .npy file. kInvalidArgument if inputs have different numbers of frames.
 Result<LoadedInputs> load_inputs(const graph::CompiledModel& model, device::View view,
                                  const std::vector<InputFile>& files, const GivenShapes& shapes,
                                  const io::PictureOptions& picture);

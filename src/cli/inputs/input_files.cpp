@@ -6,8 +6,13 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
+#include <system_error>
 
+#include "cli/data/data_set.h"
+#include "cli/data/frame_file.h"
 #include "cli/inputs/boundary_tensor.h"
+#include "io/content.h"
 #include "io/file.h"
 #include "tensor/conversion/conversion.h"
 
@@ -64,13 +69,6 @@ bool shape_fits(const std::vector<uint32_t>& array, const std::vector<uint32_t>&
   return stacked || batched;
 }
 
-Result<Bytes> load_picture(const tensor::TensorDesc& cpu, const std::string& path,
-                           const io::PictureOptions& options) {
-  MILLRACE_ASSIGN_OR_RETURN(const io::PictureOptions sized, sized_for(cpu, path, options));
-  MILLRACE_ASSIGN_OR_RETURN(const std::vector<float> planes, io::load_picture(path, sized));
-  return typed_planes(planes, cpu);
-}
-
 bool has_suffix(const std::string& path, std::initializer_list<const char*> suffixes) {
   std::string lower = path;
   std::transform(lower.begin(), lower.end(), lower.begin(),
@@ -79,8 +77,15 @@ bool has_suffix(const std::string& path, std::initializer_list<const char*> suff
                      [&](const char* suffix) { return lower.ends_with(suffix); });
 }
 
-bool is_raw(const std::string& path) {
-  return kind_of(path) == FileKind::kRaw;
+bool named_as_unsupported(const std::string& path) {
+  return has_suffix(
+      path, {".gif", ".tif", ".tiff", ".heic", ".heif", ".avif", ".jp2", ".svg", ".pdf", ".npz"});
+}
+
+Status not_read(const std::string& path, std::string_view what) {
+  return unsupported(fmt::format(
+      "{} is {}, which is not read: pictures are {}, arrays .npy files, and raw numbers .bin files",
+      path, what, io::picture_formats()));
 }
 
 std::string input_names(const graph::CompiledModel& model) {
@@ -108,12 +113,15 @@ Result<std::vector<InputFile>> resolve_inputs(const graph::CompiledModel& model,
   std::vector<InputFile> files;
   std::vector<bool> named(model.inputs.size());
   for (const std::string& argument : arguments) {
-    MILLRACE_ASSIGN_OR_RETURN(InputFile file, resolve(model, argument));
-    if (named[file.input])
-      return invalid_argument(
-          fmt::format("input '{}' is given twice", model.inputs[file.input].cpu.name));
-    named[file.input] = true;
-    files.push_back(std::move(file));
+    MILLRACE_ASSIGN_OR_RETURN(const InputFile source, resolve(model, argument));
+    named[source.input] = true;
+    std::error_code error;
+    if (!std::filesystem::is_directory(source.path, error)) {
+      files.push_back(source);
+      continue;
+    }
+    MILLRACE_ASSIGN_OR_RETURN(const auto paths, usable_files(source.path));
+    for (const std::string& path : paths) files.push_back({source.input, path});
   }
   for (size_t i = 0; i < named.size(); ++i)
     if (!named[i])
@@ -126,7 +134,8 @@ Result<device::View> find_view(const graph::CompiledModel& model,
                                const std::vector<InputFile>& files) {
   bool cpu_fits = true, hw_fits = true, differ = false;
   for (const InputFile& file : files) {
-    if (!is_raw(file.path) || model.inputs[file.input].open) continue;
+    MILLRACE_ASSIGN_OR_RETURN(const FileKind kind, kind_of(file.path));
+    if (kind != FileKind::kRaw || model.inputs[file.input].open) continue;
     const tensor::TensorDesc& cpu = desc_in(model.inputs[file.input], device::View::kCpu);
     const tensor::TensorDesc& hw = desc_in(model.inputs[file.input], device::View::kHw);
     MILLRACE_ASSIGN_OR_RETURN(const Bytes bytes, io::read_file(file.path));
@@ -146,13 +155,21 @@ Result<device::View> find_view(const graph::CompiledModel& model,
 }
 
 Result<std::optional<std::vector<uint32_t>>> array_shape(const std::string& path) {
-  if (kind_of(path) != FileKind::kArray) return std::optional<std::vector<uint32_t>>();
+  MILLRACE_ASSIGN_OR_RETURN(const FileKind kind, kind_of(path));
+  if (kind != FileKind::kArray) return std::optional<std::vector<uint32_t>>();
   MILLRACE_ASSIGN_OR_RETURN(io::Array array, io::read_npy(path));
   return std::optional(std::move(array.shape));
 }
 
-FileKind kind_of(const std::string& path) {
-  if (has_suffix(path, {".jpg", ".jpeg", ".png", ".bmp", ".ppm", ".webp"}))
+Result<FileKind> kind_of(const std::string& path) {
+  if (has_suffix(path, {".bin", ".raw"})) return FileKind::kRaw;
+  const io::Recognised found = io::recognise_file(path);
+  if (found.content == io::Content::kPicture) return FileKind::kPicture;
+  if (found.content == io::Content::kArray) return FileKind::kArray;
+  if (found.content == io::Content::kUnsupported) return not_read(path, found.name);
+  if (named_as_unsupported(path))
+    return not_read(path, fmt::format("a {} file", path.substr(path.rfind('.'))));
+  if (has_suffix(path, {".jpg", ".jpeg", ".png", ".bmp", ".ppm", ".pgm", ".pnm", ".webp"}))
     return FileKind::kPicture;
   return has_suffix(path, {".npy"}) ? FileKind::kArray : FileKind::kRaw;
 }
@@ -194,21 +211,37 @@ Result<std::vector<std::byte>> frames_of(const io::Array& array, const tensor::T
   return bytes;
 }
 
-Result<std::vector<std::byte>> load_input(const graph::Boundary& boundary, device::View view,
-                                          const std::string& path,
-                                          const io::PictureOptions& picture) {
-  if (kind_of(path) == FileKind::kPicture) {
-    MILLRACE_ASSIGN_OR_RETURN(Bytes cpu, load_picture(boundary.cpu, path, picture));
-    return to_view(boundary, view, std::move(cpu));
-  }
-  if (kind_of(path) == FileKind::kArray) {
-    MILLRACE_ASSIGN_OR_RETURN(const io::Array array, io::read_npy(path));
-    MILLRACE_ASSIGN_OR_RETURN(Bytes cpu, frames_of(array, boundary.cpu, path));
-    return to_view(boundary, view, std::move(cpu));
-  }
+Result<std::vector<std::byte>> picture_frame(const tensor::TensorDesc& cpu, const std::string& path,
+                                             const io::PictureOptions& options) {
+  MILLRACE_ASSIGN_OR_RETURN(const io::PictureOptions sized, sized_for(cpu, path, options));
+  MILLRACE_ASSIGN_OR_RETURN(const std::vector<float> planes, io::load_picture(path, sized));
+  return typed_planes(planes, cpu);
+}
+
+Result<std::vector<std::byte>> raw_frames(const tensor::TensorDesc& desc, const std::string& path) {
   MILLRACE_ASSIGN_OR_RETURN(Bytes bytes, io::read_file(path));
-  MILLRACE_RETURN_IF_ERROR(check_frames(bytes.size(), desc_in(boundary, view)).with_context(path));
+  MILLRACE_RETURN_IF_ERROR(check_frames(bytes.size(), desc).with_context(path));
   return bytes;
+}
+
+Result<LoadedFile> load_input(const graph::Boundary& boundary, device::View view,
+                              const std::string& path, const io::PictureOptions& picture) {
+  LoadedFile loaded;
+  MILLRACE_ASSIGN_OR_RETURN(const FileKind kind, kind_of(path));
+  if (kind == FileKind::kRaw) {
+    MILLRACE_ASSIGN_OR_RETURN(loaded.bytes, raw_frames(desc_in(boundary, view), path));
+    return loaded;
+  }
+  MILLRACE_ASSIGN_OR_RETURN(const FrameFile file, FrameFile::open(boundary, path, picture));
+  Bytes cpu;
+  for (size_t i = 0; i < file.frames(); ++i) {
+    MILLRACE_ASSIGN_OR_RETURN(const Bytes frame, file.frame(i));
+    cpu.insert(cpu.end(), frame.begin(), frame.end());
+  }
+  if (cpu.empty() && boundary.cpu.bytes() > 0) return invalid_argument(path + " holds no frames");
+  MILLRACE_ASSIGN_OR_RETURN(loaded.bytes, to_view(boundary, view, std::move(cpu)));
+  loaded.pictures = file.holds_pictures();
+  return loaded;
 }
 
 }  // namespace millrace::cli

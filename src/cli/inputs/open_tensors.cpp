@@ -1,6 +1,7 @@
 #include "cli/inputs/open_tensors.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <sstream>
@@ -43,6 +44,18 @@ Result<std::vector<std::vector<uint32_t>>> profile_shapes(const graph::CompiledM
     shapes.push_back(input.open ? shape->second : input.cpu.shape);
   }
   return shapes;
+}
+
+// Returns the shape with a usual size for each open dimension: one frame, pictures of 224 x 224,
+// and sequences of 128.
+std::vector<uint32_t> usual_shape(std::vector<uint32_t> shape) {
+  constexpr uint32_t kPictureSide = 224, kSequence = 128;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] != kOpenDimension) continue;
+    const bool is_picture = shape.size() == 4;
+    shape[i] = i == 0 ? 1 : is_picture ? (i == 1 ? 3 : kPictureSide) : kSequence;
+  }
+  return shape.empty() ? std::vector<uint32_t>{1} : shape;
 }
 
 }  // namespace
@@ -91,20 +104,42 @@ bool can_have(const graph::Boundary& boundary, const std::vector<uint32_t>& shap
 
 Result<std::vector<graph::Boundary>> settled_inputs(const graph::CompiledModel& model,
                                                     const GivenShapes& shapes) {
-  std::vector<graph::Boundary> inputs;
+  std::vector<graph::Boundary> inputs, missing;
   for (const graph::Boundary& input : model.inputs) {
     const auto given = shapes.find(input.cpu.name);
-    if (input.open && given == shapes.end()) return shape_missing(input);
-    inputs.push_back(input.open ? settled(input, given->second) : input);
+    if (input.open && given == shapes.end())
+      missing.push_back(input);
+    else
+      inputs.push_back(input.open ? settled(input, given->second) : input);
   }
+  if (!missing.empty()) return shapes_missing(missing);
   return inputs;
 }
 
-Status shape_missing(const graph::Boundary& input) {
-  return invalid_argument(fmt::format(
-      "the shape of input '{}' is open ({}): set it with --shape {}=1,3,224,224", input.cpu.name,
-      input.cpu.shape.empty() ? "of any rank" : tensor::to_string(input.cpu.shape),
-      shell_word(input.cpu.name)));
+Status shapes_missing(const std::vector<graph::Boundary>& inputs, const char* option) {
+  std::vector<std::string> open, options;
+  for (const graph::Boundary& input : inputs) {
+    if (!input.open) continue;
+    open.push_back(
+        fmt::format("'{}' {}", input.cpu.name,
+                    input.cpu.shape.empty() ? "of any rank" : tensor::to_string(input.cpu.shape)));
+    options.push_back(fmt::format("{} {}={}", option, shell_word(input.cpu.name),
+                                  fmt::join(usual_shape(input.cpu.shape), ",")));
+  }
+  return invalid_argument(
+      fmt::format("the shapes of these inputs are open: {}; set them, as with {}",
+                  fmt::join(open, ", "), fmt::join(options, " ")));
+}
+
+Status check_shape_texts(const char* option, const std::vector<std::string>& arguments) {
+  for (const std::string& argument : arguments) {
+    const Result<NameValue> entry = split_name_value(argument);
+    if (!entry.ok()) return entry.status().with_context(option);
+    if (parse_numbers<uint32_t>(entry->value, 0).empty())
+      return invalid_argument(fmt::format("{}: '{}' is not a shape; write it like NAME=1,3,480,640",
+                                          option, entry->value));
+  }
+  return {};
 }
 
 }  // namespace millrace::cli

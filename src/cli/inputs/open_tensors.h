@@ -34,11 +34,17 @@ graph::Boundary settled(const graph::Boundary& boundary, std::vector<uint32_t> s
 bool can_have(const graph::Boundary& boundary, const std::vector<uint32_t>& shape);
 
 // Returns all inputs of the model, the open ones settled by `shapes`. kInvalidArgument, with the
-// option to use, if an open input has no shape.
+// options to use, if open inputs have no shape.
 Result<std::vector<graph::Boundary>> settled_inputs(const graph::CompiledModel& model,
                                                     const GivenShapes& shapes);
 
-// Returns the error to report when the shape of an open input is not known.
-Status shape_missing(const graph::Boundary& input);
+// Returns the error to report when the shapes of open inputs are not known. It has options for all
+// of them, as one line to paste, with the dimensions that are known and usual sizes for the others.
+// `option` is "--shape" or "--input-shape". Requirement: there is an open input.
+Status shapes_missing(const std::vector<graph::Boundary>& inputs, const char* option = "--shape");
+
+// Checks that the texts are of the form NAME=1,3,64,64, before the model is known. kInvalidArgument
+// begins with `option`.
+Status check_shape_texts(const char* option, const std::vector<std::string>& arguments);
 
 }  // namespace millrace::cli

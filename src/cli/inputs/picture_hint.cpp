@@ -1,6 +1,7 @@
 // The normalisation is assumed from the type and the channels of the input: pixels as they are for
 // bytes without quantisation (less 128 for INT8); otherwise the mean and scale of ImageNet for
-// three channels, and the range [0, 1] for one. If the view is quantised, its scale and zero point
+// classifiers of three channels, and the range [0, 1] for all others: detectors are hardly ever
+// trained on ImageNet's. If the view is quantised, its scale and zero point
 // are folded in.
 #include "cli/inputs/picture_hint.h"
 
@@ -45,10 +46,10 @@ bool is_quantised(const tensor::QuantParams& quant) {
   return quant.scale != 1 || quant.zero_point != 0;
 }
 
-const Normalisation& usual_normalisation(const graph::Boundary& input) {
+const Normalisation& usual_normalisation(const graph::Boundary& input, bool is_classifier) {
   if (is_byte(input.cpu.type) && !is_quantised(input.quant))
     return input.cpu.type == DataType::kInt8 ? kSignedPixels : kPixels;
-  return input.cpu.shape[1] == 3 ? kImageNet : kUnit;
+  return is_classifier && input.cpu.shape[1] == 3 ? kImageNet : kUnit;
 }
 
 // Returns the scale and zero point that apply to the elements of a view. Floating-point views of a
@@ -116,8 +117,8 @@ Json picture_hint(const graph::CompiledModel& model, const graph::Boundary& inpu
   const bool is_picture = cpu.layout == tensor::Layout::kNchw && cpu.shape[0] == 1 &&
                           (cpu.shape[1] == 1 || cpu.shape[1] == 3);
   if (!is_picture || !(input.quant.scale > 0)) return nullptr;
-  const Normalisation& usual = usual_normalisation(input);
   const bool crops = quantise::is_classifier(model);
+  const Normalisation& usual = usual_normalisation(input, crops);
   Json hint = {{"run_options", run_options(input, usual, crops)}};
   const Json for_cpu = preprocess_config(input, cpu, usual, crops);
   if (!for_cpu.is_null()) hint["preprocess_cpu"] = for_cpu;

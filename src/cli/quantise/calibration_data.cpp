@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <utility>
 
 #include "cli/data/data_set.h"
+#include "cli/inputs/open_tensors.h"
+#include "cli/inputs/picture_note.h"
 #include "cli/progress.h"
 #include "lowering/assemble.h"
 #include "quantise/rewrite/split_sums.h"
@@ -22,6 +25,12 @@ Status add_picture(DataSet& data, size_t index, std::vector<ReportPicture>& pict
     pictures.push_back(
         {std::filesystem::path(data.name(index)).filename().string(), *std::move(png)});
   return {};
+}
+
+Status refuse_open(const graph::CompiledModel& model) {
+  if (std::ranges::any_of(model.inputs, &graph::Boundary::open))
+    return shapes_missing(model.inputs, "--input-shape");
+  return unsupported("shapes inside the model depend on elements");
 }
 
 }  // namespace
@@ -47,9 +56,7 @@ Result<graph::CompiledModel> compile_fp32(const std::string& path, CompileFlags 
       graph::CompiledModel model,
       compile_onnx(path, flags, {{}, observer.on_assumed_frames, observer.on_later_opset}));
   if (model.network != nullptr)
-    return unsupported(fmt::format(
-        "{} has open shapes, but calibration needs static ones: fix them with --input-shape",
-        path));
+    return refuse_open(model).with_context(path + ": calibration needs static shapes");
   if (!split_sums) return model;
   MILLRACE_ASSIGN_OR_RETURN(const lowering::LoweringOptions options, lowering_options(flags));
   return lowering::assemble(quantise::split_sums(model.graph), options, model.name);
@@ -60,6 +67,8 @@ Result<CalibrationData> load_calibration_data(const graph::CompiledModel& model,
   constexpr size_t kPictures = 24;
   MILLRACE_ASSIGN_OR_RETURN(const io::PictureOptions picture, picture_options(flags.picture));
   MILLRACE_ASSIGN_OR_RETURN(DataSet data, DataSet::open(model.inputs, flags.data, picture));
+  if (const auto input = data.input_of_pictures())
+    note_unstated_preprocessing(model, model.inputs[*input], flags.picture);
   CalibrationData loaded;
   Progress progress("reading calibration data");
   for (const size_t index : data.spread(flags.samples)) {

@@ -106,6 +106,11 @@ Result<quantise::HwViewCost> measure_hw_views(const graph::CompiledModel& model,
   return quantise::measure_hw_views(model, data.samples);
 }
 
+Status check_calibration(const CompileFlags& flags, const CalibrationFlags& calibration) {
+  MILLRACE_RETURN_IF_ERROR(options_from(flags, calibration).status());
+  return picture_options(calibration.picture).status();
+}
+
 Result<CalibratedModel> compile_calibrated(const std::string& path, const CompileFlags& flags,
                                            const CalibrationFlags& calibration,
                                            const CompileObserver& observer) {

@@ -22,6 +22,10 @@ struct CalibratedModel {
   std::optional<quantise::HwViewCost> hw_views;  // present if HW views are requantised
 };
 
+// Checks the options of calibration without opening anything. kInvalidArgument: there are no data,
+// or an option is invalid. Requirement: needs_calibration(flags.precision).
+Status check_calibration(const CompileFlags& flags, const CalibrationFlags& calibration);
+
 // Compiles a model with calibration. `observer` is called for the FP32 compilation
 // (on_assumed_frames) and for the passes that compile the graph with the chosen precisions
 // (on_stage). Requirement: needs_calibration(flags.precision).

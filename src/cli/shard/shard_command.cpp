@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 #include <vector>
 
-#include "base/shell_word.h"
+#include "base/files/output_target.h"
 #include "cli/commands.h"
+#include "cli/inputs/open_tensors.h"
 #include "cli/model_source.h"
 #include "cli/print_escaped.h"
 #include "compiler/export/onnx_writer.h"
@@ -22,25 +24,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Returns a --input-shape option for the input, with N for each open dimension.
-std::string shape_option(const graph::Boundary& input) {
-  std::vector<std::string> sizes;
-  for (const uint32_t size : input.cpu.shape)
-    sizes.push_back(size == kOpenDimension ? "N" : std::to_string(size));
-  return fmt::format("--input-shape {}={}", shell_word(input.cpu.name), fmt::join(sizes, ","));
-}
-
 Status refuse_open(const graph::CompiledModel& model) {
-  std::vector<std::string> open;
-  for (const graph::Boundary& input : model.inputs)
-    if (input.open) open.push_back(shape_option(input));
-  if (open.empty())
-    return unsupported(
-        "shapes inside the model depend on elements, and only a model of static shapes can be "
-        "divided");
+  if (std::ranges::any_of(model.inputs, &graph::Boundary::open))
+    return shapes_missing(model.inputs, "--input-shape")
+        .with_context("only a model of static shapes can be divided");
   return unsupported(
-      fmt::format("only a model of static shapes can be divided; fix its open dimensions: {}",
-                  fmt::join(open, " ")));
+      "shapes inside the model depend on elements, and only a model of static shapes can be "
+      "divided");
 }
 
 Result<graph::Graph> read_graph(const ShardArguments& arguments) {
@@ -68,7 +58,14 @@ void print_plan(const compiler::SplitPlan& plan, const graph::Graph& graph, uint
 
 }  // namespace
 
+Status check_shard(const ShardArguments& arguments) {
+  CompileFlags flags;
+  flags.input_shapes = arguments.input_shapes;
+  return check_compile_flags(flags);
+}
+
 Status run_shard(const ShardArguments& arguments) {
+  MILLRACE_RETURN_IF_ERROR(check_output_folder(arguments.output_dir));
   MILLRACE_ASSIGN_OR_RETURN(graph::Graph graph, read_graph(arguments));
   MILLRACE_RETURN_IF_ERROR(compiler::separate_products(graph));
   MILLRACE_ASSIGN_OR_RETURN(const compiler::SplitPlan plan,

@@ -4,7 +4,7 @@
 
 #include <chrono>
 
-#include "base/settings/duration.h"
+#include "cli/arguments/quantity.h"
 #include "cli/supervision/supervised.h"
 #include "memory/bank.h"
 
@@ -12,11 +12,10 @@ namespace millrace::cli {
 namespace {
 
 Result<std::chrono::nanoseconds> parse_time_limit(const std::string& text) {
-  std::chrono::nanoseconds limit{0};
-  if (text.empty()) return limit;
-  const std::string problem = read_duration(text, limit);
-  if (problem.empty()) return limit;
-  return invalid_argument(fmt::format("--time-limit: \"{}\" {}", text, problem));
+  if (text.empty()) return std::chrono::nanoseconds(0);
+  const Result<std::chrono::nanoseconds> limit = parse_time(text);
+  if (!limit.ok()) return limit.status().with_context("--time-limit");
+  return *limit;
 }
 
 }  // namespace
@@ -26,6 +25,11 @@ Result<uint64_t> parse_memory_limit(const std::string& text) {
   const Result<uint64_t> limit = memory::parse_size(text);
   if (!limit.ok()) return limit.status().with_context("--memory-limit");
   return *limit == memory::kUnlimited ? 0 : *limit;
+}
+
+Status check_limits(const LimitFlags& flags) {
+  MILLRACE_RETURN_IF_ERROR(parse_memory_limit(flags.memory).status());
+  return parse_time_limit(flags.time).status();
 }
 
 Status run_within(const LimitFlags& flags, const std::function<Status(const OutputSink&)>& work,

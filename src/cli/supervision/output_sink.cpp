@@ -7,7 +7,8 @@
 namespace millrace::cli {
 
 bool is_output_name(const std::string& name) {
-  return name.ends_with(".bin") && name.size() <= NAME_MAX && name.find('/') == std::string::npos &&
+  const bool known = name.ends_with(".bin") || name.ends_with(".npy");
+  return known && name.size() <= NAME_MAX && name.find('/') == std::string::npos &&
          is_printable(name);
 }
 

@@ -43,7 +43,8 @@ class OutputSink {
   Give give_;
 };
 
-// Returns whether an output file may have this name: printable, ending in ".bin", without a folder.
+// Returns whether an output file may have this name: printable, ending in ".bin" or ".npy", without
+// a folder.
 bool is_output_name(const std::string& name);
 
 // Returns a sink that writes each settled file once into `directory`, which it makes if it is

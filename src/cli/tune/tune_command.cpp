@@ -8,6 +8,7 @@
 // and runs of both programs alternate, which makes them comparable when the clock rate drifts. No
 // other thread may access environment variables meanwhile.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -18,12 +19,15 @@
 #include <variant>
 
 #include "base/files/output_target.h"
+#include "base/log.h"
 #include "base/shell_word.h"
 #include "cli/commands.h"
 #include "cli/inputs/job_buffers.h"
+#include "cli/inputs/open_tensors.h"
 #include "cli/inputs/random_inputs.h"
 #include "cli/print_escaped.h"
 #include "cli/progress.h"
+#include "cli/report/numbers.h"
 #include "cli/supervision/interruption.h"
 #include "cli/tune/record_place.h"
 #include "runtime/session.h"
@@ -107,7 +111,53 @@ Result<LoadedModel> load_measured(const Model& model, const std::string& record)
   return loaded;
 }
 
+// Collects what is logged as a warning, unless the user has chosen where the log goes.
+class Warnings {
+ public:
+  Warnings() : collects_(!log_is_chosen()) {
+    if (collects_)
+      set_log_sink(
+          [this](LogLevel, std::string_view, std::string_view line) { lines_.emplace_back(line); },
+          LogLevel::kWarning);
+  }
+  ~Warnings() { end(); }
+  Warnings(const Warnings&) = delete;
+  Warnings& operator=(const Warnings&) = delete;
+
+  void end() {
+    if (collects_) set_log_sink({});
+    collects_ = false;
+  }
+  const std::vector<std::string>& lines() const { return lines_; }
+
+ private:
+  bool collects_;
+  std::vector<std::string> lines_;
+};
+
+bool computes_in_floating_point(const device::StepInfo& step) {
+  return step.operation.starts_with("Conv") && step.precision.has_value();
+}
+
+// Returns why no kernel was chosen by times.
+Status why_none(const device::Program& program, const std::string& model, const std::string& record,
+                const std::vector<std::string>& warnings) {
+  const device::ProgramInfo info = program.info();
+  if (std::ranges::none_of(info.steps, computes_in_floating_point))
+    return unsupported(fmt::format(
+        "{}: no kernel is chosen by times: no convolution on the NPU computes in floating point",
+        model));
+  return unsupported(fmt::format("{}: {} cannot be used: {}", model, record,
+                                 warnings.empty() ? std::string("the log says why")
+                                                  : fmt::format("{}", fmt::join(warnings, "; "))));
+}
+
 }  // namespace
+
+Status check_tune(const TuneArguments& arguments) {
+  MILLRACE_RETURN_IF_ERROR(check_shape_texts("--shape", arguments.shapes));
+  return check_flags(arguments.model, arguments.flags);
+}
 
 Status run_tune(const TuneArguments& arguments) {
   const std::string record =
@@ -122,13 +172,12 @@ Status run_tune(const TuneArguments& arguments) {
                     arguments.model));
   CleanInterruption interruption;
   MILLRACE_RETURN_IF_ERROR(interruption.start());
-  MILLRACE_ASSIGN_OR_RETURN(const LoadedModel tuned, load_measured(model, record));
+  Warnings warnings;
+  const Result<LoadedModel> measured = load_measured(model, record);
+  warnings.end();
+  MILLRACE_ASSIGN_OR_RETURN(const LoadedModel tuned, measured);
   const size_t chosen = count_chosen(*tuned.program);
-  if (chosen == 0)
-    return unsupported(
-        fmt::format("{}: no kernel could be chosen by times: no convolution on the NPU computes in "
-                    "floating point, or {} cannot be used (MILLRACE_LOG=warning shows why)",
-                    arguments.model, record));
+  if (chosen == 0) return why_none(*tuned.program, arguments.model, record, warnings.lines());
   MILLRACE_ASSIGN_OR_RETURN(const LoadedModel usual, load_usual(model));
   MILLRACE_ASSIGN_OR_RETURN(Side before, make_side(usual));
   MILLRACE_ASSIGN_OR_RETURN(Side after, make_side(tuned));
@@ -139,9 +188,8 @@ Status run_tune(const TuneArguments& arguments) {
   const double old_ms = median(before.milliseconds), new_ms = median(after.milliseconds);
   print_escaped("{}: kernels of {} convolutions chosen by their times\n", record, chosen);
   print_escaped(
-      "latency with the usual kernels {:.3f} ms, with the chosen ones {:.3f} ms: {:.2f} "
-      "times as fast\n",
-      old_ms, new_ms, old_ms / new_ms);
+      "latency with the usual kernels {}, with the chosen ones {}: {:.2f} times as fast\n",
+      time_text(old_ms * 1e6), time_text(new_ms * 1e6), old_ms / new_ms);
   if (new_ms <= old_ms)
     print_escaped("programs use it with {}={}\n", kRecord, shell_word(record));
   else

@@ -49,6 +49,8 @@ TEST(Distribution, DoesNotDependOnTheOrderOfTheValues) {
   EXPECT_EQ(found.p99_9, 999);
   EXPECT_EQ(found.max, 1000);
   EXPECT_EQ(found.mean, 500.5);
+  EXPECT_EQ(found.p95, 950);
+  EXPECT_NEAR(found.spread, 288.675, 0.001) << "of 1 to 1000";
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ TEST_F(Conformance, AFailureIsAnExitCodeAndALine) {
   cases_.add("node/test_abs", "Abs", {1, 2, 3});
   cases_.add("node/test_neg", "Neg", {1, 2, 3});
   const ProgramResult result = run({"--jobs", "2", "--junit", "j.xml", "--table", "t.md"});
-  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(result.exit_code, 3);
   EXPECT_THAT(result.out, HasSubstr("fail         node/test_neg  output 'y': "));
   EXPECT_THAT(text_of("j.xml"), HasSubstr("<failure message=\"fail: output"));
   EXPECT_THAT(text_of("t.md"), HasSubstr("| Neg | 13 | 1 | 0 | 1 | 0 |"));
@@ -81,13 +81,13 @@ TEST_F(Conformance, RunsOnlyWhatTheFilterFits) {
 TEST_F(Conformance, SaysWhyItCannotRun) {
   cases_.add("node/test_abs", "Abs", {1, 2, 3});
   const auto expect_refusal = [](const ProgramResult& result, const std::string& culprit) {
-    EXPECT_EQ(result.exit_code, 2) << result.out;
+    EXPECT_EQ(result.exit_code, 1) << result.out;
     EXPECT_THAT(result.err, HasSubstr(culprit));
   };
   expect_refusal(millrace({"conformance", "--onnx-tests", file("none")}), "has no cases");
   expect_refusal(run({"--filter", "none"}), "--filter none matches no case");
   expect_refusal(run({"--exclude", "none.txt"}), "none.txt");
-  expect_refusal(run({"--time-limit", "soon"}), "--time-limit: \"soon\"");
+  expect_wrong_command_line(run({"--time-limit", "soon"}), "--time-limit: \"soon\"");
   expect_refusal(run({"--junit", "none/j.xml"}), "none/j.xml");
 }
 

@@ -68,8 +68,9 @@ TEST_F(EvaluateTest, ASetOfPicturesInAnArray) {
 
 TEST_F(EvaluateTest, OtherCompilationsAreCompared) {
   const std::string bf16 = compiled("bf16.rai", {"--precision", "bf16", "--batch", "7"});
-  const auto json = evaluated(compiled("glyphs.rai"), {"--data", kImages, "--labels", kLabels,
-                                                       "--against", bf16, kGlyphsOnnx});
+  const auto json = evaluated(
+      compiled("glyphs.rai"),
+      {"--data", kImages, "--labels", kLabels, "--against", bf16, "--against", kGlyphsOnnx});
   ASSERT_EQ(json["models"].size(), 3u);
   EXPECT_EQ(json["models"][0]["top1_samples"], 1198);
   EXPECT_EQ(json["models"][1]["precision"], "bf16");
@@ -125,7 +126,7 @@ TEST_F(EvaluateTest, OpenInputsTakeAShape) {
 
 TEST_F(EvaluateTest, WhatMakesNoSenseIsRefusedByName) {
   const std::string model = compiled("glyphs.rai");
-  expect_failure(evaluate(model, {"--data", kImages}), "--labels");
+  expect_wrong_command_line(evaluate(model, {"--data", kImages}), "--labels");
   expect_failure(evaluate(model, {"--data", "none", "--labels", kLabels}), "none");
   expect_failure(evaluate(model, {"--data", kImages, "--labels", "none.csv"}), "none.csv");
   expect_failure(evaluate(model, {"--data", kImages, "--labels", kImages}), "labels for 1200");

@@ -151,17 +151,17 @@ TEST_F(Int8Test, NeedsCalibrationDataThatIsThere) {
     flags.insert(flags.begin(), {"compile", kGlyphsOnnx, "-o", file("a.rai")});
     return millrace(flags);
   };
-  expect_failure(compile({"--precision", "int8"}), "--calibrate");
+  expect_wrong_command_line(compile({"--precision", "int8"}), "--calibrate");
   expect_failure(compile({"--precision", "int8", "--calibrate", "nowhere"}), "nowhere");
   expect_failure(compile({"--calibrate", kImages}), "--precision int8");
-  expect_failure(compile({"--report", file("report.html")}), "--precision int8");
+  expect_wrong_command_line(compile({"--report", file("report.html")}), "--precision int8");
 }
 
 TEST_F(Int8Test, OptionsThatMakeNoSenseAreRefusedByName) {
   expect_failure(quantise({"--keep", "Softmacs"}), "Softmacs");
   expect_failure(quantise({"--keep", "Conv,GlobalPool,MatMul"}), "nothing to quantise");
   for (const char* target : {"0", "100%", "-1%", "much", "1%%"})
-    expect_failure(quantise({"--accuracy-target", target}), target);
+    expect_wrong_command_line(quantise({"--accuracy-target", target}), target);
   expect_failure(quantise({"--input-shape", "image=?,1,32,32"}), "--input-shape");
   expect_failure(quantise({"--report", file("none/report.html")}), "none/report.html");
   expect_failure(quantise({"--emit-qdq", file("none/a.onnx")}), "none/a.onnx");

@@ -47,15 +47,18 @@ class MixedPrecisionTest : public CliTest {
 };
 
 TEST_F(MixedPrecisionTest, AutoSaysWhatItNeeds) {
-  expect_failure(compile({"--precision", "auto", "--accuracy-target", "1%"}),
-                 "--precision auto needs typical inputs to measure the model with: give files or a "
-                 "folder with --calibrate");
-  expect_failure(millrace({"explain", kGlyphsOnnx, "--precision", "auto"}),
-                 "auto needs calibration: millrace compile --precision auto --calibrate DATA");
-  expect_failure(compile({"--precision", "bf16", "--accuracy-target", "1%"}),
-                 "are for --precision int8 and auto");
-  expect_failure(compile_auto({"--quantise-outputs"}), "auto quantises nothing");
-  expect_failure(compile_auto({"--accuracy-target", "200%"}), "not a share between 0 and 1");
+  expect_wrong_command_line(
+      compile({"--precision", "auto", "--accuracy-target", "1%"}),
+      "--precision auto needs typical inputs to measure the model with: give files or a "
+      "folder with --calibrate");
+  expect_wrong_command_line(
+      millrace({"explain", kGlyphsOnnx, "--precision", "auto"}),
+      "auto needs calibration: millrace compile --precision auto --calibrate DATA");
+  expect_wrong_command_line(compile({"--precision", "bf16", "--accuracy-target", "1%"}),
+                            "are for --precision int8 and auto");
+  expect_wrong_command_line(compile_auto({"--quantise-outputs"}), "auto quantises nothing");
+  expect_wrong_command_line(compile_auto({"--accuracy-target", "200%"}),
+                            "not a share between 0 and 1");
 }
 
 TEST_F(MixedPrecisionTest, WithoutBf16ThereIsNothingToMeasure) {

@@ -77,8 +77,8 @@ TEST_F(ShardCommand, AModelOfOpenShapesIsRefusedWithTheOptionsThatFixThem) {
   if (!open) GTEST_SKIP() << "no test models";
   const ProgramResult result = shard({*open, "--tensor-parallel", "2"});
   EXPECT_EQ(result.exit_code, 1);
-  EXPECT_THAT(result.err, HasSubstr("fix its open dimensions: --input-shape input_ids=1,N "
-                                    "--input-shape attention_mask=1,N"));
+  EXPECT_THAT(result.err, HasSubstr("as with --input-shape input_ids=1,128 "
+                                    "--input-shape attention_mask=1,128"));
 }
 
 TEST_F(ShardCommand, SaysWhatIsWrongWithItsArguments) {

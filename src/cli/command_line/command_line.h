@@ -1,4 +1,5 @@
-// Parses the command line of `millrace`.
+// Parses the command line of `millrace`. The sources of this folder are the only ones that include
+// CLI11: its headers define the whole library in every source that includes them.
 #pragma once
 
 #include <functional>
@@ -12,7 +13,6 @@ struct CommandLine {
   // Runs the chosen command and returns the exit code of the program. Empty if there is nothing to
   // run: help or the version has been printed, or there is a usage error.
   std::function<Result<int>()> action;
-  int failure_code = 1;     // the exit code if the action returns an error
   std::string usage_error;  // why the command line is invalid; empty if it is valid
 };
 

@@ -1,0 +1,476 @@
+// One function per command. Each command gets an object of arguments, which the parser fills and
+// which the action of the command line keeps alive until it runs.
+#include "cli/command_line/commands.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "cli/command_line/option_kinds.h"
+#include "cli/command_line/shared_options.h"
+#include "cli/commands.h"
+
+namespace millrace::cli {
+namespace {
+
+constexpr const char* kUsualExits = "0 success, 1 failure, 2 wrong command line";
+
+template <typename Arguments>
+using Check = Status (*)(const Arguments&);
+
+// Ends the help of the command with examples of it, and with its exit codes.
+void show_by_example(CLI::App& command, const std::vector<std::string>& examples,
+                     const char* exit_codes = kUsualExits, const char* note = "") {
+  std::string footer;
+  if (*note != 0) footer += fmt::format("{}\n\n", note);
+  footer += examples.size() == 1 ? "Example:\n" : "Examples:\n";
+  for (const std::string& example : examples) footer += fmt::format("  {}\n", example);
+  command.footer(footer + fmt::format("\nExit codes: {}.", exit_codes));
+}
+
+// If `command` is chosen, sets the action of `line` to `run` on the arguments, unless the check
+// finds the command line wrong.
+template <typename Arguments>
+void choose(CLI::App& command, std::shared_ptr<Arguments> arguments, Check<Arguments> check,
+            Result<int> (*run)(const Arguments&), CommandLine& line) {
+  command.callback([arguments = std::move(arguments), check, run, &line] {
+    const Status checked = check(*arguments);
+    if (checked.ok())
+      line.action = [arguments, run] { return run(*arguments); };
+    else
+      line.usage_error = checked.message();
+  });
+}
+
+// Does the same for a command that returns no exit code but succeeds or fails.
+template <typename Arguments, Status (*run)(const Arguments&)>
+void choose(CLI::App& command, std::shared_ptr<Arguments> arguments, Check<Arguments> check,
+            CommandLine& line) {
+  choose<Arguments>(
+      command, std::move(arguments), check,
+      [](const Arguments& given) -> Result<int> {
+        MILLRACE_RETURN_IF_ERROR(run(given));
+        return 0;
+      },
+      line);
+}
+
+// Sets the action of a command without arguments.
+void choose(CLI::App& command, Status (*run)(), CommandLine& line) {
+  command.callback([run, &line] {
+    line.action = [run]() -> Result<int> {
+      MILLRACE_RETURN_IF_ERROR(run());
+      return 0;
+    };
+  });
+}
+
+void add_tuning_flags(CLI::App& command, CompileArguments& arguments) {
+  auto* const tune = command.add_flag(
+      "--tune", arguments.tune,
+      "measure the candidate kernels of the archive on this processor, as millrace tune does");
+  add_shape_flag(command, arguments.tune_shapes)->needs(tune)->group("With --tune");
+}
+
+void add_compile_command(CLI::App& app, CommandLine& line) {
+  CLI::App* command = app.add_subcommand("compile", "Compile an ONNX model to an archive");
+  show_by_example(*command, {"millrace compile model.onnx -o model.rai --precision bf16",
+                             "millrace compile model.onnx -o model.rai --precision int8 \\",
+                             "    --calibrate photos --normalize imagenet"});
+  auto arguments = std::make_shared<CompileArguments>();
+  taking(command->add_option("model", arguments->onnx, "the .onnx file"), "FILE")->required();
+  taking(command->add_option("-o,--output", arguments->output, "the archive to write"), "FILE")
+      ->required();
+  as_choice(command->add_option("--format", arguments->format,
+                                "form of the archive: a file or a directory"),
+            {"rai", "dir"})
+      ->capture_default_str();
+  taking(command->add_option("--config", arguments->config,
+                             "JSON configuration of the board's compiler; flags take precedence"),
+         "FILE");
+  taking(
+      command->add_option("--profile", arguments->profiles,
+                          "input shapes with which APIs for static shapes load a dynamic model, as "
+                          "NAME:x=1,3,224,224;y=1,10; the first profile is the default"),
+      "PROFILE");
+  taking(command->add_option("--dump-passes", arguments->dump_passes,
+                             "a folder to write the graph to after the import and after each pass"),
+         "DIR");
+  taking(command->add_option("--emit-qdq", arguments->emit_qdq,
+                             "an .onnx file to write for other runtimes: the optimised model, "
+                             "quantised as the program is"),
+         "FILE");
+  add_tuning_flags(*command, *arguments);
+  add_calibration_flags(*command, arguments->calibration);
+  add_compile_flags(*command, arguments->flags);
+  command->add_flag("--reference", arguments->flags.reference,
+                    "compute quantised operators one by one, as the ONNX standard defines each");
+  choose<CompileArguments, run_compile>(*command, std::move(arguments), check_compile, line);
+}
+
+void add_inspect_command(CLI::App& app, CommandLine& line) {
+  CLI::App* command = app.add_subcommand("inspect", "Show what is in a model");
+  show_by_example(*command, {"millrace inspect model.rai", "millrace inspect model.onnx --json"});
+  auto arguments = std::make_shared<InspectArguments>();
+  add_model(*command, arguments->model);
+  add_json_flag(*command, arguments->json);
+  add_compile_flags(*command, arguments->flags);
+  choose<InspectArguments, run_inspect>(*command, std::move(arguments), check_inspect, line);
+}
+
+void add_run_command(CLI::App& app, CommandLine& line) {
+  CLI::App* command = app.add_subcommand("run", "Run a model on files");
+  show_by_example(*command,
+                  {"millrace run model.rai --input photo.jpg --normalize imagenet \\",
+                   "    --resize crop --top 5 --labels names.txt",
+                   "millrace run model.rai -i photos --normalize unit --json",
+                   "millrace run model.rai -i left=a.npy -i right=b.npy --output-dir out"});
+  auto arguments = std::make_shared<RunArguments>();
+  add_model(*command, arguments->model);
+  add_input_flag(*command, arguments->inputs)->required();
+  auto* const top = as_count(
+      command->add_option("--top", arguments->top, "print the K highest values of every output"));
+  taking(command->add_option("--labels", arguments->labels,
+                             "with --top: a text file whose line i, from 0, names class i"),
+         "FILE")
+      ->needs(top);
+  taking(command->add_option("--output-dir", arguments->output_dir,
+                             "write every output there, as NAME.bin or NAME.npy"),
+         "DIR");
+  as_choice(command->add_option("--output-format", arguments->output_format,
+                                "form of these files: bytes of the view, or NumPy arrays"),
+            {"bin", "npy"})
+      ->capture_default_str();
+  add_json_flag(*command, arguments->json);
+  as_choice(command->add_option("--view", arguments->view, "view of raw inputs and of outputs"),
+            {"cpu", "hw"})
+      ->capture_default_str();
+  add_device_flag(*command, arguments->device);
+  add_shape_flag(*command, arguments->shapes);
+  add_picture_flags(*command, arguments->picture);
+  add_limit_flags(*command, arguments->limits);
+  add_compile_flags(*command, arguments->flags);
+  choose<RunArguments, run_model>(*command, std::move(arguments), check_run, line);
+}
+
+// Adds the options that define the load to measure, and its duration.
+void add_load_flags(CLI::App& command, BenchArguments& arguments) {
+  as_choice(command.add_option(
+                "--scenario", arguments.scenario,
+                "how jobs are issued, in the terms of MLPerf; without it, latency and throughput "
+                "are measured in brief"),
+            {"single-stream", "multi-stream", "offline", "server"});
+  auto* const iterations = as_count(
+      command.add_option("-n,--iterations", arguments.iterations, "number of measured jobs"), 1,
+      100'000'000);
+  as_seconds(command.add_option("--duration", arguments.duration_seconds,
+                                "time for which jobs are issued, as 10s; 3s without --iterations"))
+      ->excludes(iterations);
+  as_count(command.add_option("--warmup", arguments.warmup,
+                              "number of jobs before the measured ones, at most for 2s"))
+      ->capture_default_str();
+  as_count(command.add_option(
+               "--in-flight", arguments.in_flight,
+               "jobs in flight: kept submitted (offline), in one query (multi-stream), or at most "
+               "(server). 0: 2 per lane for offline, 8 for multi-stream, 4 per lane and at least 8 "
+               "for server, 2 without --scenario; single-stream always has 1"),
+           0, 1024)
+      ->capture_default_str();
+  as_number(command.add_option(
+                "--qps", arguments.queries_per_second,
+                "with --scenario server: mean arrival rate in jobs per second (Poisson arrivals)"),
+            0.001, 1e9);
+  as_count(command.add_option(
+               "--seed", arguments.seed,
+               "with --scenario server: seed of the random arrival times; 1 if not given"),
+           0, std::numeric_limits<uint64_t>::max());
+  as_count(command.add_option("--lanes,--threads", arguments.lanes,
+                              "lanes of the device; 0: MILLRACE_LANES, or the core budget"),
+           0, 1024)
+      ->capture_default_str();
+}
+
+void add_bench_command(CLI::App& app, CommandLine& line) {
+  CLI::App* command = app.add_subcommand("bench", "Measure latency and throughput of a model");
+  show_by_example(*command,
+                  {"millrace bench model.rai --scenario offline --duration 10s",
+                   "millrace bench model.rai --scenario server --qps 120 --plot run.svg"},
+                  "0 success, 1 failure, 2 wrong command line, 130 ended by Ctrl-C, with the "
+                  "figures until then");
+  auto arguments = std::make_shared<BenchArguments>();
+  add_model(*command, arguments->model);
+  add_load_flags(*command, *arguments);
+  as_choice(command->add_option("--view", arguments->view, "view of the tensors"), {"cpu", "hw"})
+      ->capture_default_str();
+  add_device_flag(*command, arguments->device);
+  add_shape_flag(*command, arguments->shapes);
+  // A value of its own word could as well be the model, so it is joined to the option.
+  taking(command->add_flag(
+             "--json{-}", arguments->json,
+             "print one line of JSON instead of the text, or write it to a file besides the text"),
+         "[=FILE]");
+  taking(command->add_option(
+             "--plot", arguments->plot,
+             "with --scenario: an .svg file with the latencies by percentile and time"),
+         "FILE");
+  taking(command->add_option("--csv", arguments->csv,
+                             "with --scenario: a file with the time of issue and the latency of "
+                             "each query"),
+         "FILE");
+  add_input_flag(*command, arguments->inputs)
+      ->description("data instead of random elements: as for millrace run");
+  add_picture_flags(*command, arguments->picture);
+  add_limit_flags(*command, arguments->limits);
+  add_compile_flags(*command, arguments->flags);
+  choose<BenchArguments>(*command, std::move(arguments), check_bench, run_bench, line);
+}
+
+void add_explain_command(CLI::App& app, CommandLine& line) {
+  CLI::App* command =
+      app.add_subcommand("explain", "Show which kernel runs each operator, where, and why");
+  show_by_example(*command, {"millrace explain model.rai --profile"});
+  auto arguments = std::make_shared<ExplainArguments>();
+  add_model(*command, arguments->model);
+  add_device_flag(*command, arguments->device);
+  add_shape_flag(*command, arguments->shapes);
+  auto* const profile = command->add_flag(
+      "--profile", arguments->profile, "run the model on random inputs and show the time shares");
+  as_count(command->add_option("--runs", arguments->runs, "with --profile: measured runs"), 1,
+           1'000'000)
+      ->needs(profile)
+      ->capture_default_str();
+  add_json_flag(*command, arguments->json);
+  add_compile_flags(*command, arguments->flags);
+  choose<ExplainArguments, run_explain>(*command, std::move(arguments), check_explain, line);
+}
+
+void add_tune_command(CLI::App& app, CommandLine& line) {
+  CLI::App* command = app.add_subcommand(
+      "tune", "Measure the candidate kernels of a model on this processor, and record their times");
+  show_by_example(*command, {"millrace tune model.rai -o times"}, kUsualExits,
+                  "Programs choose kernels by the record that MILLRACE_TUNING names.");
+  auto arguments = std::make_shared<TuneArguments>();
+  add_model(*command, arguments->model);
+  taking(command->add_option(
+             "-o,--record", arguments->record,
+             "the file to add the times to, which may have those of other models; MODEL.tuning if "
+             "not given"),
+         "FILE");
+  add_shape_flag(*command, arguments->shapes);
+  as_count(command->add_option(
+               "--runs", arguments->runs,
+               "number of measured runs of the model with the record, and of those without"),
+           1, 1'000'000)
+      ->capture_default_str();
+  add_compile_flags(*command, arguments->flags);
+  choose<TuneArguments, run_tune>(*command, std::move(arguments), check_tune, line);
+}
+
+void add_shard_command(CLI::App& app, CommandLine& line) {
+  // A generous bound: attention is divided by heads, and models have fewer.
+  constexpr uint32_t kMostRanks = 1024;
+  CLI::App* command =
+      app.add_subcommand("shard", "Divide a transformer among ranks that run it together");
+  show_by_example(*command, {"millrace shard bert.onnx --tensor-parallel 2 -o parts"}, kUsualExits,
+                  "Each rank compiles and runs its own file: docs/shard.md.");
+  auto arguments = std::make_shared<ShardArguments>();
+  taking(command->add_option("model", arguments->onnx, "the .onnx file"), "FILE")->required();
+  as_count(command->add_option("--tensor-parallel", arguments->ranks,
+                               "number of ranks; each has a part of the weights of every layer"),
+           2, kMostRanks)
+      ->required();
+  taking(command->add_option("-o,--output-dir", arguments->output_dir,
+                             "the folder to write the files to"),
+         "DIR")
+      ->capture_default_str();
+  add_input_shape_flag(*command, arguments->input_shapes);
+  choose<ShardArguments, run_shard>(*command, std::move(arguments), check_shard, line);
+}
+
+void add_compare_command(CLI::App& app, CommandLine& line) {
+  CLI::App* command = app.add_subcommand(
+      "compare", "Compare the inner values of two compilations, or of one and a reference");
+  show_by_example(
+      *command,
+      {"millrace compare bf16.rai fp32.rai --input photo.npy",
+       "millrace compare model.rai --reference values --input photo.npy"},
+      "0 all within the threshold, 1 failure, 2 wrong command line, 3 some beyond the threshold");
+  auto arguments = std::make_shared<CompareArguments>();
+  add_model(*command, arguments->model);
+  taking(command->add_option("other", arguments->other, "another compilation of the model"),
+         "FILE");
+  taking(command->add_option("--reference", arguments->reference,
+                             "instead of another compilation: a folder with VALUE.npy for each "
+                             "value to compare"),
+         "DIR");
+  add_input_flag(*command, arguments->inputs)->required();
+  add_shape_flag(*command, arguments->shapes);
+  as_number(command->add_option(
+                "--threshold", arguments->threshold,
+                "greatest error, relative to the greatest magnitude of the other side's value"),
+            0)
+      ->capture_default_str();
+  add_picture_flags(*command, arguments->picture);
+  add_device_flag(*command, arguments->device);
+  add_json_flag(*command, arguments->json);
+  add_compile_flags(*command, arguments->flags);
+  choose<CompareArguments>(*command, std::move(arguments), check_compare, run_compare, line);
+}
+
+void add_evaluate_command(CLI::App& app, CommandLine& line) {
+  CLI::App* command =
+      app.add_subcommand("evaluate", "Measure how often a classifier is right on labelled data");
+  show_by_example(*command, {"millrace evaluate model.rai --data photos --labels labels.csv \\",
+                             "    --normalize imagenet --resize crop --against other.rai"});
+  auto arguments = std::make_shared<EvaluateArguments>();
+  add_model(*command, arguments->model);
+  taking(command->add_option(
+             "--data", arguments->data,
+             "a folder or file: pictures, .npy and .bin; NAME=SOURCE if the model has several "
+             "inputs"),
+         "SOURCE")
+      ->required();
+  auto* const labels = taking(
+      command->add_option(
+          "--labels", arguments->labels,
+          "rows of file and class, or a .npy file of classes in order, or the list of classes that "
+          "folders are named after"),
+      "FILE");
+  taking(command->add_option("--classes", arguments->classes,
+                             "the list of classes that --labels names"),
+         "FILE")
+      ->needs(labels);
+  taking(command->add_option("--against", arguments->against,
+                             "another compilation, to be compared with the model"),
+         "FILE");
+  taking(command->add_option("--output", arguments->output, "the output that has the scores"),
+         "NAME");
+  as_count(command->add_option("--top", arguments->top,
+                               "K of the top-K accuracy, reported besides top-1"),
+           1, 1'000'000)
+      ->capture_default_str();
+  as_count(command->add_option(
+               "--limit", arguments->limit,
+               "greatest number of samples, evenly spaced over the data; 0: all of them"),
+           0, std::numeric_limits<uint64_t>::max());
+  add_device_flag(*command, arguments->device);
+  add_shape_flag(*command, arguments->shapes);
+  add_picture_flags(*command, arguments->picture);
+  add_json_flag(*command, arguments->json);
+  add_compile_flags(*command, arguments->flags);
+  choose<EvaluateArguments, run_evaluate>(*command, std::move(arguments), check_evaluate, line);
+}
+
+void add_golden_inputs(CLI::App& command, GoldenArguments& arguments) {
+  CLI::Option_group* inputs = command.add_option_group("inputs");
+  add_input_flag(*inputs, arguments.inputs);
+  taking(inputs->add_option("--inputs-from", arguments.inputs_from,
+                            "directory with NAME.bin or NAME.npy for every input"),
+         "DIR");
+  inputs->require_option(1);
+}
+
+void add_golden_command(CLI::App& app, CommandLine& line) {
+  CLI::App* command = app.add_subcommand(
+      "golden", "Compare output files from a board with the outputs of the software NPU");
+  show_by_example(*command,
+                  {"millrace golden model.rai board_outputs --input ifm.bin --tolerance 1"},
+                  "0 equal within the tolerance, 1 failure, 2 wrong command line, 3 different");
+  auto arguments = std::make_shared<GoldenArguments>();
+  add_model(*command, arguments->model);
+  taking(command->add_option("directory", arguments->directory,
+                             "the folder to which the sample programs, or millrace run, wrote "
+                             "their outputs"),
+         "DIR")
+      ->required();
+  add_golden_inputs(*command, *arguments);
+  add_shape_flag(*command, arguments->shapes);
+  as_choice(command->add_option("--view", arguments->view,
+                                "view of outputs whose file names do not say it"),
+            {"cpu", "hw"});
+  as_choice(command->add_option("--input-view", arguments->input_view, "view of raw inputs"),
+            {"cpu", "hw"});
+  as_number(command->add_option(
+                "--tolerance", arguments->tolerance_steps,
+                "greatest difference of elements, in steps: the scale of a quantised output, "
+                "otherwise the resolution of its type"),
+            0)
+      ->capture_default_str();
+  add_picture_flags(*command, arguments->picture);
+  add_device_flag(*command, arguments->device);
+  add_json_flag(*command, arguments->json);
+  add_compile_flags(*command, arguments->flags);
+  choose<GoldenArguments>(*command, std::move(arguments), check_golden, run_golden, line);
+}
+
+void add_conformance_command(CLI::App& app, CommandLine& line) {
+  CLI::App* command = app.add_subcommand("conformance", "Run the ONNX backend tests");
+  show_by_example(*command, {"millrace conformance --onnx-tests /usr/share/libonnx-testdata/data"},
+                  "0 no case failed (it may be unsupported), 1 failure, 2 wrong command line, 3 "
+                  "some cases failed");
+  auto arguments = std::make_shared<ConformanceArguments>();
+  taking(command->add_option("--onnx-tests", arguments->onnx_tests,
+                             "the folder that holds the folders node, simple and so on"),
+         "DIR")
+      ->required();
+  taking(command->add_option("--junit", arguments->junit, "write a JUnit file"), "FILE");
+  taking(command->add_option("--table", arguments->table,
+                             "write the results by operator, in Markdown"),
+         "FILE");
+  taking(command->add_option("--filter", arguments->filter,
+                             "only cases that match the pattern, as 'node/test_abs*' or "
+                             "'*_expanded'"),
+         "PATTERN");
+  taking(command->add_option("--exclude", arguments->exclude,
+                             "a text file of cases to leave out: one line each with name and "
+                             "reason"),
+         "FILE");
+  as_count(command->add_option("--jobs", arguments->jobs,
+                               "number of cases to run at a time; 0: as many as there are cores"),
+           0, 1024)
+      ->capture_default_str();
+  taking(
+      command->add_option("--time-limit", arguments->time_limit, "time limit of each case, as 30s"),
+      "TIME")
+      ->capture_default_str();
+  choose<ConformanceArguments>(*command, std::move(arguments), check_conformance, run_conformance,
+                               line);
+}
+
+void add_doctor_command(CLI::App& app, CommandLine& line) {
+  CLI::App* command =
+      app.add_subcommand("doctor", "Show what this machine offers and whether devices open");
+  show_by_example(*command, {"millrace doctor"});
+  choose(*command, run_doctor, line);
+}
+
+void add_env_command(CLI::App& app, CommandLine& line) {
+  CLI::App* command =
+      app.add_subcommand("env", "Print shell settings for building against this build");
+  show_by_example(*command, {"eval \"$(millrace env)\""});
+  choose(*command, run_env, line);
+}
+
+}  // namespace
+
+void add_commands(CLI::App& program, CommandLine& line) {
+  add_compile_command(program, line);
+  add_inspect_command(program, line);
+  add_run_command(program, line);
+  add_bench_command(program, line);
+  add_shard_command(program, line);
+  add_compare_command(program, line);
+  add_evaluate_command(program, line);
+  add_explain_command(program, line);
+  add_tune_command(program, line);
+  add_golden_command(program, line);
+  add_conformance_command(program, line);
+  add_doctor_command(program, line);
+  add_env_command(program, line);
+  take_one_argument_each(program);
+}
+
+}  // namespace millrace::cli

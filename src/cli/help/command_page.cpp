@@ -1,0 +1,15 @@
+#include "cli/help/command_page.h"
+
+#include <sstream>
+
+namespace millrace::cli {
+
+std::vector<std::string> OptionPage::choices() const {
+  std::vector<std::string> found;
+  if (value.find('|') == value.npos) return found;
+  std::istringstream names(value);
+  for (std::string name; std::getline(names, name, '|');) found.push_back(name);
+  return found;
+}
+
+}  // namespace millrace::cli

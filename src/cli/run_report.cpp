@@ -1,0 +1,98 @@
+#include "cli/run_report.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "cli/evaluate/scores.h"
+#include "cli/print_escaped.h"
+#include "cli/report/json_text.h"
+
+namespace millrace::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::vector<RankedClass> highest(const std::vector<float>& values,
+                                 const std::vector<std::string>& labels, size_t top) {
+  std::vector<size_t> ranking(values.size());
+  std::iota(ranking.begin(), ranking.end(), size_t{0});
+  const size_t count = std::min(top, ranking.size());
+  std::partial_sort(ranking.begin(), ranking.begin() + static_cast<ptrdiff_t>(count), ranking.end(),
+                    [&](size_t a, size_t b) { return quantise::ranks_before(values, a, b); });
+  std::vector<RankedClass> classes;
+  for (size_t i = 0; i < count; ++i)
+    classes.push_back(
+        {ranking[i], values[ranking[i]], ranking[i] < labels.size() ? labels[ranking[i]] : ""});
+  return classes;
+}
+
+void print_output(const OutputSummary& output) {
+  const tensor::TensorDesc& desc = output.desc;
+  print_escaped("{}  {} {} [{}]  ", desc.name, to_string(desc.type), to_string(desc.layout),
+                fmt::join(desc.shape, ","));
+  if (output.empty)
+    print_escaped("empty\n");
+  else
+    print_escaped("min {:.6g} max {:.6g} mean {:.6g}\n", output.min, output.max, output.mean);
+  for (size_t i = 0; i < output.top.size(); ++i)
+    print_escaped("  {}. {} {:.6g}{}{}\n", i + 1, output.top[i].index, output.top[i].value,
+                  output.top[i].label.empty() ? "" : "  ", output.top[i].label);
+}
+
+Json describe_output(const OutputSummary& output) {
+  Json json = {{"name", output.desc.name},
+               {"type", to_string(output.desc.type)},
+               {"layout", to_string(output.desc.layout)},
+               {"shape", output.desc.shape}};
+  if (!output.empty) {
+    json["min"] = output.min;
+    json["max"] = output.max;
+    json["mean"] = output.mean;
+  }
+  for (const RankedClass& ranked : output.top) {
+    Json entry = {{"class", ranked.index}, {"value", ranked.value}};
+    if (!ranked.label.empty()) entry["label"] = ranked.label;
+    json["top"].push_back(std::move(entry));
+  }
+  return json;
+}
+
+}  // namespace
+
+OutputSummary summary_of(const tensor::TensorDesc& desc, const std::vector<float>& values,
+                         const std::vector<std::string>& labels, size_t top) {
+  OutputSummary summary;
+  summary.desc = desc;
+  summary.empty = values.empty();
+  if (values.empty()) return summary;
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  summary.min = *low;
+  summary.max = *high;
+  summary.mean =
+      std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  summary.top = highest(values, labels, top);
+  return summary;
+}
+
+void print_run_text(const std::vector<FrameReport>& frames) {
+  for (size_t i = 0; i < frames.size(); ++i) {
+    if (frames.size() > 1) print_escaped("frame {}  {}\n", i, frames[i].source);
+    for (const OutputSummary& output : frames[i].outputs) print_output(output);
+  }
+}
+
+void print_run_json(const std::vector<FrameReport>& frames) {
+  Json json = {{"frames", Json::array()}};
+  for (const FrameReport& frame : frames) {
+    Json outputs = Json::array();
+    for (const OutputSummary& output : frame.outputs) outputs.push_back(describe_output(output));
+    json["frames"].push_back({{"source", frame.source}, {"outputs", std::move(outputs)}});
+  }
+  print_escaped_lines(json_lines(std::move(json)));
+}
+
+}  // namespace millrace::cli
