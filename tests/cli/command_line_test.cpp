@@ -105,13 +105,16 @@ TEST_F(CommandLineTest, HelpFitsTheTerminalAndEndsWithExamplesAndExitCodes) {
       EXPECT_THAT(result.out,
                   AllOf(HasSubstr("Usage: millrace " + command), Not(HasSubstr("\x1b"))))
           << command;
-      if (command != "help")
+      if (command != "help") {
         EXPECT_THAT(result.out, AllOf(HasSubstr("Example"), HasSubstr("Exit codes: 0 ")));
+      }
       std::istringstream lines(result.out);
-      for (std::string line; std::getline(lines, line);)
+      for (std::string line; std::getline(lines, line);) {
         // Examples are shown as they are.
-        if (!line.starts_with("  millrace") && !line.starts_with("      --"))
+        if (!line.starts_with("  millrace") && !line.starts_with("      --")) {
           EXPECT_LE(line.size(), *columns != 0 ? 60u : 80u) << line;
+        }
+      }
     }
   }
 }
