@@ -24,6 +24,8 @@ packages=(
   libturbojpeg0-dev libspng-dev libwebp-dev libexif-dev
   libopencv-imgcodecs-dev libopencv-imgproc-dev libboost-program-options-dev
   libboost-dev libseccomp-dev
+  # The Python package, its tests, and the check of its types.
+  pybind11-dev python3-dev python3-numpy python3-pytest mypy
   # Tests and benchmarks.
   libgtest-dev libgmock-dev libbenchmark-dev libgloo-dev spin liburing-dev libonnx-testdata
 )

@@ -1,0 +1,167 @@
+"""Awaiting jobs in event loops."""
+
+import asyncio
+import os
+import threading
+
+import numpy as np
+import pytest
+
+import millrace
+
+X = np.array([[-1, 2, -3, 4, -5, 6, -7, 8]], np.float32)
+EXPECTED = np.maximum(X, 0)
+
+
+@pytest.fixture(scope="module")
+def relu(relu_archive):
+    return millrace.load(relu_archive)
+
+
+@pytest.fixture
+def slow(relu_archive, monkeypatch):
+    """A model each of whose jobs takes 50 ms."""
+    monkeypatch.setenv("MILLRACE_FAULTS", "slow=50ms")
+    return millrace.load(relu_archive)
+
+
+def test_a_job_is_awaited(slow):
+    async def main():
+        return await slow.submit(X)
+
+    assert np.array_equal(asyncio.run(main()), EXPECTED)
+
+
+def test_a_job_that_has_ended_is_awaited(relu):
+    async def main():
+        job = relu.submit(X)
+        job.wait()
+        return [await job, await job]
+
+    first, second = asyncio.run(main())
+    assert first is second
+
+
+def test_many_jobs_share_one_descriptor_and_no_thread(slow):
+    async def main():
+        await slow.submit(X)
+        threads, descriptors = threading.active_count(), len(os.listdir("/proc/self/fd"))
+        jobs = [slow.submit(X) for _ in range(8)]
+        waits = asyncio.gather(*jobs_as_tasks(jobs))
+        await asyncio.sleep(0)
+        assert threading.active_count() == threads
+        results = await waits
+        assert len(os.listdir("/proc/self/fd")) == descriptors
+        return results
+
+    def jobs_as_tasks(jobs):
+        async def wait(job):
+            return await job
+
+        return [asyncio.ensure_future(wait(job)) for job in jobs]
+
+    assert all(np.array_equal(result, EXPECTED) for result in asyncio.run(main()))
+
+
+def test_the_loop_goes_on_while_jobs_run(slow):
+    async def main():
+        beats = 0
+        job = slow.submit(X)
+        while not job.done():
+            await asyncio.sleep(0.001)
+            beats += 1
+        return beats
+
+    assert asyncio.run(main()) > 1
+
+
+def test_cancelling_the_task_cancels_the_job(relu_archive, monkeypatch):
+    monkeypatch.setenv("MILLRACE_FAULTS", "slow=60s")
+    model = millrace.load(relu_archive)
+
+    async def main():
+        job = model.submit(X)
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(awaited(job), 0.05)
+        return job
+
+    async def awaited(job):
+        return await job
+
+    job = asyncio.run(main())
+    job.wait(30)
+    assert job.cancelled()
+
+
+def test_a_failure_is_raised_by_await(relu_archive, monkeypatch):
+    monkeypatch.setenv("MILLRACE_FAULTS", "fail=1")
+    model = millrace.load(relu_archive)
+
+    async def main():
+        with pytest.raises(millrace.DeviceFailed):
+            await model.submit(X)
+        with pytest.raises(millrace.DeadlineExceeded):
+            await model.submit(X, deadline=0)
+
+    asyncio.run(main())
+
+
+def test_one_job_is_awaited_by_two_loops_and_has_a_callback(slow):
+    job = slow.submit(X)
+    ended = threading.Event()
+    results = []
+
+    async def main():
+        results.append(await job)
+
+    threads = [threading.Thread(target=asyncio.run, args=(main(),)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    job.add_done_callback(lambda job: ended.set())
+    for thread in threads:
+        thread.join(30)
+    assert ended.wait(30) and len(results) == 2
+
+
+def test_a_task_that_stops_waiting_leaves_the_others(relu_archive, monkeypatch):
+    monkeypatch.setenv("MILLRACE_FAULTS", "slow=300ms")
+    model = millrace.load(relu_archive)
+    ended = threading.Event()
+
+    async def main():
+        job = model.submit(X)
+        job.add_done_callback(lambda job: ended.set())
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(awaited(job), 0.01)
+
+    async def awaited(job):
+        return await job
+
+    asyncio.run(main())
+    assert ended.wait(30)
+
+
+def test_many_jobs_in_flight(relu):
+    async def one(number):
+        x = X + number
+        return np.array_equal(await relu.submit(x), np.maximum(x, 0))
+
+    async def main():
+        for _ in range(20):
+            assert all(await asyncio.gather(*map(one, range(50))))
+
+    asyncio.run(main())
+
+
+def test_loops_free_their_descriptors(relu):
+    async def main():
+        await relu.submit(X)
+
+    asyncio.run(main())
+    descriptors = len(os.listdir("/proc/self/fd"))
+    for _ in range(20):
+        asyncio.run(main())
+    import gc
+
+    gc.collect()
+    assert len(os.listdir("/proc/self/fd")) <= descriptors + 1
