@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "bench/peers/comparison.h"
+#include "cli/progress.h"
 
 namespace millrace::bench {
 namespace {
@@ -111,6 +112,7 @@ int run(const Arguments& arguments) {
 }  // namespace millrace::bench
 
 int main(int argc, char** argv) {
+  millrace::cli::Progress::allow();
   millrace::bench::Arguments arguments;
   CLI::App app("Compares the speed of Millrace and ONNX Runtime");
   millrace::bench::add_options(app, arguments);

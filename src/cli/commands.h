@@ -19,7 +19,7 @@
 namespace millrace::cli {
 
 struct CompileArguments {
-  std::string onnx;
+  OnnxSource onnx;
   std::string output;
   std::string format = "rai";
   std::string config;                    // configuration of the board's compiler; empty: none

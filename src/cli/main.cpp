@@ -10,6 +10,8 @@
 #include "base/printable.h"
 #include "cli/command_line/command_line.h"
 #include "cli/commands.h"
+#include "cli/notes.h"
+#include "cli/progress.h"
 #include "cli/standard_streams.h"
 #include "cli/startup.h"
 
@@ -60,6 +62,8 @@ int main(int argc, char** argv) {
   millrace::cli::end_of_startup();
   try {
     millrace::cli::hold_standard_streams();
+    millrace::cli::Progress::allow();
+    millrace::cli::allow_notes();
     return millrace::cli::run(argc, argv);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "millrace: %s\n", error.what());

@@ -117,23 +117,24 @@ Result<lowering::LoweringOptions> lowering_options(const CompileFlags& flags) {
   return lowering;
 }
 
-Result<graph::CompiledModel> compile_onnx(const std::string& path, const CompileFlags& flags,
+Result<graph::CompiledModel> compile_onnx(const OnnxSource& source, const CompileFlags& flags,
                                           const CompileObserver& observer) {
   MILLRACE_ASSIGN_OR_RETURN(compiler::CompileOptions options, options_from(flags));
-  Progress progress("compiling " + path);
+  Progress progress("compiling " + source.path);
   options.on_stage = [&](std::string_view stage, const graph::Graph& graph) {
     progress.update(stage);
     if (observer.on_stage) observer.on_stage(stage, graph);
   };
   options.on_assumed_frames = observer.on_assumed_frames;
   options.on_later_opset = observer.on_later_opset;
-  return compiler::compile(path, options);
+  return source.content ? compiler::compile_content(*source.content, source.path, options)
+                        : compiler::compile(source.path, options);
 }
 
 Result<std::shared_ptr<const graph::CompiledModel>> open_model(const std::string& path,
                                                                const CompileFlags& flags) {
   if (path.ends_with(".onnx")) {
-    MILLRACE_ASSIGN_OR_RETURN(graph::CompiledModel model, compile_onnx(path, flags));
+    MILLRACE_ASSIGN_OR_RETURN(graph::CompiledModel model, compile_onnx({path}, flags));
     return std::make_shared<const graph::CompiledModel>(std::move(model));
   }
   MILLRACE_ASSIGN_OR_RETURN(const auto archive, model::Archive::open(path));

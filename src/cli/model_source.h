@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,13 @@ struct CompileFlags {
   bool attention_in_parts = false;  // set by --precision int8 and auto, and by shard
 };
 
+// An ONNX model: the path of a file or, if `content` has a value, the content of one in memory,
+// which is borrowed; `path` is then its name, as compiler::compile_content() takes it.
+struct OnnxSource {
+  std::string path;
+  std::optional<std::string_view> content = {};
+};
+
 // Callbacks by which a command observes the compiler; each may be empty.
 struct CompileObserver {
   decltype(compiler::CompileOptions::on_stage) on_stage;
@@ -53,8 +61,8 @@ Status check_compile_flags(const CompileFlags& flags);
 // FP32 for `--precision int8`; `--precision auto` is BF16.
 Result<lowering::LoweringOptions> lowering_options(const CompileFlags& flags);
 
-// Compiles an ONNX file, with progress on a terminal.
-Result<graph::CompiledModel> compile_onnx(const std::string& path, const CompileFlags& flags,
+// Compiles an ONNX model, with progress on a terminal.
+Result<graph::CompiledModel> compile_onnx(const OnnxSource& source, const CompileFlags& flags,
                                           const CompileObserver& observer = {});
 
 // Decodes an archive, or compiles a file whose name ends in .onnx.

@@ -7,8 +7,18 @@
 #include "base/printable.h"
 
 namespace millrace::cli {
+namespace {
+
+bool is_allowed = false;
+
+}  // namespace
+
+void allow_notes() noexcept {
+  is_allowed = true;
+}
 
 void print_note(std::string_view text) {
+  if (!is_allowed) return;
   fmt::print(stderr, "millrace: note: {}\n", printable(text));
 }
 

@@ -17,6 +17,7 @@ namespace {
 
 constexpr int64_t kPatienceNs = 2'000'000'000;
 constexpr int64_t kIntervalNs = 100'000'000;
+bool is_allowed = false;
 constexpr const char* kWipeLine = "\r\x1b[K";  // ANSI: erases from the cursor to the line's end
 
 }  // namespace
@@ -27,9 +28,13 @@ std::string progress_bar(size_t done, size_t total) {
   return fmt::format("[{:#<{}}{:-<{}}] {} of {}", "", filled, "", kWidth - filled, done, total);
 }
 
+void Progress::allow() noexcept {
+  is_allowed = true;
+}
+
 Progress::Progress(std::string_view task)
     : task_(printable(task)),
-      terminal_(::isatty(STDERR_FILENO) == 1),
+      terminal_(is_allowed && ::isatty(STDERR_FILENO) == 1),
       started_ns_(now_ns()),
       next_ns_(started_ns_ + kPatienceNs) {}
 
@@ -66,7 +71,7 @@ struct BusyLine::Shown {
 };
 
 BusyLine::BusyLine(std::string_view task) {
-  if (::isatty(STDERR_FILENO) != 1) return;
+  if (!is_allowed || ::isatty(STDERR_FILENO) != 1) return;
   shown_ = std::make_unique<Shown>(task);
   shown_->thread =
       std::jthread([shown = shown_.get()](const std::stop_token& stop) { shown->repeat(stop); });

@@ -1,5 +1,6 @@
 // Progress shows the progress of a task on a terminal, as a line that replaces itself, if the task
-// takes longer than two seconds. Both classes are silent if standard error is not a terminal. One
+// takes longer than two seconds. Both classes are silent if standard error is not a terminal, and
+// in a process that has not called allow(), such as one that has loaded the Python package. One
 // thread.
 #pragma once
 
@@ -16,6 +17,9 @@ std::string progress_bar(size_t done, size_t total);
 
 class Progress {
  public:
+  // Lets this process show progress. To be called by main(), before the first object is made.
+  static void allow() noexcept;
+
   explicit Progress(std::string_view task);
   ~Progress();  // erases the line
   Progress(const Progress&) = delete;

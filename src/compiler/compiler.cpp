@@ -81,30 +81,49 @@ Result<graph::CompiledModel> compile_network(network::Network network,
                           std::move(name));
 }
 
-Result<graph::CompiledModel> compile_file(const std::string& path, const CompileOptions& options) {
-  MILLRACE_ASSIGN_OR_RETURN(network::Network network, read_network_file(path));
+// Compiles the network that `read` returns. `source` is its path, or what stands for one.
+template <class Read>
+Result<graph::CompiledModel> compile_read(const Read& read, const std::string& source,
+                                          const CompileOptions& options) {
+  MILLRACE_ASSIGN_OR_RETURN(network::Network network, read());
   Result<graph::CompiledModel> model =
-      compile_network(std::move(network), options, std::filesystem::path(path).stem().string());
-  if (!model.ok()) return model.status().with_context(path);
+      compile_network(std::move(network), options, std::filesystem::path(source).stem().string());
+  if (!model.ok()) return model.status().with_context(source);
   const Status loadable = graph::check_model(*model);
   if (loadable.ok()) return model;
-  return unsupported(fmt::format("{}: an archive cannot hold it: {}", path, loadable.message()));
+  return unsupported(fmt::format("{}: an archive cannot hold it: {}", source, loadable.message()));
+}
+
+// Compiles like compile_read(). The standard library and protobuf throw when memory is exhausted,
+// or when a size exceeds any memory.
+template <class Read>
+Result<graph::CompiledModel> compile_guarded(const Read& read, const std::string& source,
+                                             const CompileOptions& options) {
+  const DefaultFloatEnvironment floats;
+  try {
+    return compile_read(read, source, options);
+  } catch (const std::bad_alloc&) {
+    return Status(StatusCode::kOutOfMemory,
+                  fmt::format("{}: not enough memory to compile it", source));
+  } catch (const std::exception& error) {
+    return internal_error(fmt::format("{}: {}", source, error.what()));
+  }
 }
 
 }  // namespace
 
 Result<graph::CompiledModel> compile(const std::string& onnx_path, const CompileOptions& options) {
-  const DefaultFloatEnvironment floats;
-  // The standard library and protobuf throw when memory is exhausted, or when a size exceeds any
-  // memory.
-  try {
-    return compile_file(onnx_path, options);
-  } catch (const std::bad_alloc&) {
-    return Status(StatusCode::kOutOfMemory,
-                  fmt::format("{}: not enough memory to compile it", onnx_path));
-  } catch (const std::exception& error) {
-    return internal_error(fmt::format("{}: {}", onnx_path, error.what()));
-  }
+  return compile_guarded([&] { return read_network_file(onnx_path); }, onnx_path, options);
+}
+
+Result<graph::CompiledModel> compile_content(std::string_view content, const std::string& name,
+                                             const CompileOptions& options) {
+  const auto read = [&]() -> Result<network::Network> {
+    Result<network::Network> network = read_network(content, {});
+    if (!network.ok()) return network.status().with_context(name);
+    return network;
+  };
+  return compile_guarded(read, name, options);
 }
 
 }  // namespace millrace::compiler

@@ -1,9 +1,10 @@
 // The compiler: turns an ONNX file into a CompiledModel. It stands beside the layers of the
-// runtime: only the command line program and tests link it, and nothing at run time depends on ONNX
-// or protobuf. Thread-safe.
+// runtime: only the command line program, the compiling part of the Python package and tests link
+// it, and nothing at run time depends on ONNX or protobuf. Thread-safe.
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "base/status.h"
 #include "compiler/options.h"
@@ -24,5 +25,11 @@ namespace millrace::compiler {
 // types. The types and shapes of what follows such a node are unknown; the operators that read it
 // are only looked up by name and counted.
 Result<graph::CompiledModel> compile(const std::string& onnx_path, const CompileOptions& options);
+
+// Compiles the content of a file, which is borrowed during the call. `name` stands for the path
+// of the file: in messages and, without its extension, as the name of the model. Files of external
+// data are searched in the current folder. Errors as for compile().
+Result<graph::CompiledModel> compile_content(std::string_view content, const std::string& name,
+                                             const CompileOptions& options);
 
 }  // namespace millrace::compiler

@@ -6,7 +6,9 @@
 
 #include <fstream>
 
+#include "graph/archive/codec.h"
 #include "graph/network/network.h"
+#include "model/archive_writer.h"
 #include "tests/compiler/onnx_builder.h"
 #include "tests/support/temporary_directory.h"
 
@@ -97,6 +99,22 @@ TEST_F(Compile, ErrorsNameTheFile) {
   EXPECT_EQ(shapes.code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(shapes.message(), HasSubstr("the model's inputs are 'x'"));
   EXPECT_FALSE(compile(write_model(), {.batch_size = 0}).ok());
+}
+
+TEST_F(Compile, ContentInMemoryCompilesLikeItsFile) {
+  Model onnx;
+  onnx.input("x", {1, 2}).output("y").node("Relu", {"x"}, {"y"});
+  const std::string content = onnx.bytes();
+  const auto from_memory = compile_content(content, "small.onnx", {});
+  ASSERT_TRUE(from_memory.ok()) << from_memory.status().to_string();
+  const auto from_file = compile(write("small.onnx", content), {});
+  ASSERT_TRUE(from_file.ok()) << from_file.status().to_string();
+  EXPECT_EQ(from_memory->name, "small");
+  EXPECT_EQ(model::archive_bytes(graph::encode(*from_memory)),
+            model::archive_bytes(graph::encode(*from_file)));
+  const Status text = compile_content("hello", "net", {}).status();
+  EXPECT_EQ(text.code(), StatusCode::kCorruptData);
+  EXPECT_THAT(text.message(), HasSubstr("net: this is not an ONNX model"));
 }
 
 TEST_F(Compile, NamesOfCpuOperatorsThatNoJobCanMeetAreRefused) {

@@ -81,7 +81,7 @@ void add_compile_command(CLI::App& app, CommandLine& line) {
                              "millrace compile model.onnx -o model.rai --precision int8 \\",
                              "    --calibrate photos --normalize imagenet"});
   auto arguments = std::make_shared<CompileArguments>();
-  taking(command->add_option("model", arguments->onnx, "the .onnx file"), "FILE")->required();
+  taking(command->add_option("model", arguments->onnx.path, "the .onnx file"), "FILE")->required();
   taking(command->add_option("-o,--output", arguments->output, "the archive to write"), "FILE")
       ->required();
   as_choice(command->add_option("--format", arguments->format,

@@ -52,7 +52,7 @@ void print_layers_text(const LayerReport& report) {
   print_steps(report);
 }
 
-void print_layers_json(const LayerReport& report) {
+std::string layers_json(const LayerReport& report) {
   const auto first = first_beyond(report);
   Json json = {{"threshold", report.threshold},
                {"not_compared", report.not_compared},
@@ -66,7 +66,7 @@ void print_layers_json(const LayerReport& report) {
                               {"cosine", layer.cosine},
                               {"steps", layer.steps ? Json(*layer.steps) : Json()},
                               {"beyond", layer.beyond}});
-  print_escaped_lines(json_lines(json));
+  return json_lines(json);
 }
 
 }  // namespace millrace::cli

@@ -28,6 +28,9 @@ struct LayerReport {
 // Whether all layers are within the threshold.
 bool is_within(const LayerReport& report);
 void print_layers_text(const LayerReport& report);
-void print_layers_json(const LayerReport& report);
+// Returns the report as json_lines() of {"threshold", "not_compared", "first_beyond", "layers":
+// [{"value", "shape", "largest", "relative", "cosine", "steps", "beyond"}]}. A number that is
+// infinite is null, as "steps" of floating point values is.
+std::string layers_json(const LayerReport& report);
 
 }  // namespace millrace::cli

@@ -46,7 +46,7 @@ Result<double> parse_share(const std::string& text) {
       "--accuracy-target: '{}' is not a share between 0 and 1; write it like 1% or 0.01", text));
 }
 
-Result<graph::CompiledModel> compile_fp32(const std::string& path, CompileFlags flags,
+Result<graph::CompiledModel> compile_fp32(const OnnxSource& source, CompileFlags flags,
                                           bool split_sums, const CompileObserver& observer) {
   flags.precision = "fp32";
   flags.batch = 1;
@@ -54,9 +54,9 @@ Result<graph::CompiledModel> compile_fp32(const std::string& path, CompileFlags 
   flags.hw_layouts.clear();
   MILLRACE_ASSIGN_OR_RETURN(
       graph::CompiledModel model,
-      compile_onnx(path, flags, {{}, observer.on_assumed_frames, observer.on_later_opset}));
+      compile_onnx(source, flags, {{}, observer.on_assumed_frames, observer.on_later_opset}));
   if (model.network != nullptr)
-    return refuse_open(model).with_context(path + ": calibration needs static shapes");
+    return refuse_open(model).with_context(source.path + ": calibration needs static shapes");
   if (!split_sums) return model;
   MILLRACE_ASSIGN_OR_RETURN(const lowering::LoweringOptions options, lowering_options(flags));
   return lowering::assemble(quantise::split_sums(model.graph), options, model.name);

@@ -111,15 +111,15 @@ Status check_calibration(const CompileFlags& flags, const CalibrationFlags& cali
   return picture_options(calibration.picture).status();
 }
 
-Result<CalibratedModel> compile_calibrated(const std::string& path, const CompileFlags& flags,
+Result<CalibratedModel> compile_calibrated(const OnnxSource& source, const CompileFlags& flags,
                                            const CalibrationFlags& calibration,
                                            const CompileObserver& observer) {
   MILLRACE_ASSIGN_OR_RETURN(Options options, options_from(flags, calibration));
   MILLRACE_ASSIGN_OR_RETURN(lowering::LoweringOptions lowering, lowering_from(flags, calibration));
   MILLRACE_ASSIGN_OR_RETURN(const graph::CompiledModel exact,
-                            compile_fp32(path, flags, calibration.split_sums, observer));
+                            compile_fp32(source, flags, calibration.split_sums, observer));
   MILLRACE_ASSIGN_OR_RETURN(CalibrationData data, load_calibration_data(exact, calibration));
-  Progress progress("choosing precisions of " + path);
+  Progress progress("choosing precisions of " + source.path);
   const auto finish = [&](graph::Graph graph) {
     return lowering::finish(std::move(graph), lowering, exact.name);
   };
@@ -130,7 +130,7 @@ Result<CalibratedModel> compile_calibrated(const std::string& path, const Compil
         return choose(exact, data.samples, chosen);
       },
       options);
-  if (!made.ok()) return made.status().with_context(path);
+  if (!made.ok()) return made.status().with_context(source.path);
   if (observer.on_stage) {
     lowering.on_stage = observer.on_stage;
     MILLRACE_ASSIGN_OR_RETURN(made->model, finish(made->explicit_graph));

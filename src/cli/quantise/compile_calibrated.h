@@ -33,7 +33,7 @@ Status check_calibration(const CompileFlags& flags, const CalibrationFlags& cali
 // kInvalidArgument: there are no data, an option is invalid or has a name that matches nothing, or
 // the data do not fit the model; kUnsupported: the model has open shapes, or the precision cannot
 // be measured on this processor. Other errors are those of compile_onnx().
-Result<CalibratedModel> compile_calibrated(const std::string& path, const CompileFlags& flags,
+Result<CalibratedModel> compile_calibrated(const OnnxSource& source, const CompileFlags& flags,
                                            const CalibrationFlags& calibration,
                                            const CompileObserver& observer);
 

@@ -38,7 +38,7 @@ Result<graph::Graph> read_graph(const ShardArguments& arguments) {
   flags.input_shapes = arguments.input_shapes;
   // Attention fused to one operator could not be divided by heads.
   flags.attention_in_parts = true;
-  MILLRACE_ASSIGN_OR_RETURN(graph::CompiledModel model, compile_onnx(arguments.onnx, flags));
+  MILLRACE_ASSIGN_OR_RETURN(graph::CompiledModel model, compile_onnx({arguments.onnx}, flags));
   if (model.network != nullptr) return refuse_open(model);
   return std::move(model.graph);
 }
