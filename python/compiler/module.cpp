@@ -1,0 +1,159 @@
+// The extension module `millrace._compiler`: the work of the commands of `millrace` on models, for
+// compiler.py, which checks arguments and makes objects of the results. Nothing here prints. The
+// GIL is released while a model is compiled or runs. Failures raise Failure(code, message).
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "archive_file.h"
+#include "arguments.h"
+#include "cli/compare/compare_models.h"
+#include "cli/compile/compile_model.h"
+#include "cli/compile/outputs.h"
+#include "cli/compile/summary.h"
+#include "cli/evaluate/evaluate_models.h"
+#include "cli/explain/explain_model.h"
+#include "cli/inspect/description.h"
+#include "graph/archive/codec.h"
+#include "model/archive_writer.h"
+#include "report.h"
+
+namespace millrace::python {
+namespace {
+
+namespace py = pybind11;
+
+// The exception of this module, as it is thrown from C++.
+struct Failure {
+  Status status;
+};
+
+void set_failure(PyObject* type, const Status& status) {
+  const std::string& message = status.message();
+  const auto text = py::reinterpret_steal<py::object>(PyUnicode_DecodeUTF8(
+      message.data(), static_cast<Py_ssize_t>(message.size()), "backslashreplace"));
+  PyErr_SetObject(type, py::make_tuple(std::string(to_string(status.code())), text).ptr());
+}
+
+// Does the work without the GIL. Throws Failure.
+template <class Work>
+auto released(const Work& work) {
+  auto result = [&] {
+    const py::gil_scoped_release release;
+    return work();
+  }();
+  if (!result.ok()) throw Failure{result.status()};
+  return *std::move(result);
+}
+
+std::string dumped(const nlohmann::ordered_json& json) {
+  return json.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+py::list texts(const std::vector<std::string>& lines) {
+  py::list list;
+  for (const std::string& line : lines)
+    list.append(py::reinterpret_steal<py::object>(PyUnicode_DecodeUTF8(
+        line.data(), static_cast<Py_ssize_t>(line.size()), "backslashreplace")));
+  return list;
+}
+
+struct Made {
+  std::optional<cli::QuantisationReport> report;
+  quantise::OutputAgreement outputs;
+  std::vector<std::string> messages;
+};
+
+// Writes the archive to `descriptor` or, if that is negative, to the output of the arguments.
+Status write_result(const cli::CompiledArchive& compiled, const cli::CompileArguments& arguments,
+                    int descriptor) {
+  if (descriptor >= 0) return write_archive_to(descriptor, compiled.model, compiled.columns);
+  return model::write_archive(graph::encode(compiled.model, compiled.columns), arguments.output,
+                              cli::form_of(arguments));
+}
+
+Result<Made> make_archive(const cli::CompileArguments& arguments, int descriptor) {
+  MILLRACE_RETURN_IF_ERROR(descriptor >= 0 ? cli::check_further_outputs(arguments)
+                                           : cli::check_outputs(arguments));
+  Made made;
+  const auto take_note = [&](const std::string& line) { made.messages.push_back(line); };
+  MILLRACE_ASSIGN_OR_RETURN(cli::CompiledArchive compiled,
+                            cli::compile_model(arguments, take_note));
+  MILLRACE_RETURN_IF_ERROR(write_result(compiled, arguments, descriptor));
+  const std::string name = descriptor >= 0 ? compiled.model.name : arguments.output;
+  for (std::string& line : cli::summary_lines(compiled, name))
+    made.messages.push_back(std::move(line));
+  if (compiled.report)
+    MILLRACE_RETURN_IF_ERROR(cli::write_report(*compiled.report, arguments.calibration.report));
+  made.report = std::move(compiled.report);
+  made.outputs = compiled.outputs;
+  return made;
+}
+
+// Compiles `content`, an ONNX file in memory, or if that is None the file that the options name.
+py::tuple compile(const py::dict& options, const std::optional<py::buffer>& content,
+                  int descriptor) {
+  cli::CompileArguments arguments = compile_arguments(options);
+  std::optional<py::buffer_info> held;
+  if (content) {
+    held = content->request();
+    arguments.onnx.content = std::string_view(static_cast<const char*>(held->ptr),
+                                              static_cast<size_t>(held->size * held->itemsize));
+  }
+  const Made made = released([&] { return make_archive(arguments, descriptor); });
+  const py::object report =
+      made.report ? py::object(report_dict(*made.report, made.outputs)) : py::object(py::none());
+  return py::make_tuple(texts(made.messages), report);
+}
+
+std::string describe(const std::string& path) {
+  return dumped(released([&] { return cli::describe_model(path, {}); }));
+}
+
+std::string explain(const py::dict& options) {
+  const cli::ExplainArguments arguments = explain_arguments(options);
+  return dumped(released([&] { return cli::explain_model(arguments); }));
+}
+
+std::string compare(const py::dict& options) {
+  const cli::CompareArguments arguments = compare_arguments(options);
+  return cli::layers_json(released([&] { return cli::compare_models(arguments); }));
+}
+
+std::string evaluate(const py::dict& options) {
+  const cli::EvaluateArguments arguments = evaluate_arguments(options);
+  const cli::EvaluatedModels models = released([&] { return cli::evaluate_models(arguments); });
+  return cli::evaluation_json(models.report, models.evaluation);
+}
+
+}  // namespace
+}  // namespace millrace::python
+
+PYBIND11_MODULE(_compiler, module) {
+  namespace py = pybind11;
+  namespace native = millrace::python;
+  module.doc() = "The compiler of Millrace; millrace.compiler is its interface.";
+  static PyObject* failure = nullptr;
+  failure = PyErr_NewExceptionWithDoc("millrace._compiler.Failure",
+                                      "A failure with the arguments (code, message).",
+                                      PyExc_RuntimeError, nullptr);
+  module.attr("Failure") = py::reinterpret_borrow<py::object>(failure);
+  py::register_exception_translator([](std::exception_ptr thrown) {
+    try {
+      if (thrown) std::rethrow_exception(thrown);
+    } catch (const native::Failure& caught) {
+      native::set_failure(failure, caught.status);
+    }
+  });
+  module.def("compile", &native::compile, py::arg("options"), py::arg("content"),
+             py::arg("descriptor"));
+  module.def("describe", &native::describe, py::arg("path"));
+  module.def("explain", &native::explain, py::arg("options"));
+  module.def("compare", &native::compare, py::arg("options"));
+  module.def("evaluate", &native::evaluate, py::arg("options"));
+}

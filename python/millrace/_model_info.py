@@ -1,0 +1,109 @@
+"""Describes models: millrace.inspect()."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ._data_files import DataFiles, Model
+from ._failures import native, raise_failure
+
+
+@dataclass(frozen=True)
+class TensorView:
+    """One form in which a job may pass a tensor.
+
+    `type` is the type of an element such as "FLOAT32", `layout` such as "NCHW", and `bytes` the size
+    of one frame. In `shape` an open dimension is None; the shape is None if its rank is open, too.
+    `bytes` is None for an open shape.
+    """
+
+    type: str
+    layout: str
+    shape: tuple[int | None, ...] | None
+    bytes: int | None
+
+
+@dataclass(frozen=True)
+class ModelTensor:
+    """An input or output of a model.
+
+    `hw` is the view in the device's own form, None where there is none: `why_no_hw` says why. Real
+    values are (integer - zero_point) * scale in views of integers.
+    """
+
+    name: str
+    cpu: TensorView
+    hw: TensorView | None
+    why_no_hw: str
+    scale: float
+    zero_point: int
+
+
+@dataclass(frozen=True)
+class ModelInfo:
+    """What is in a model.
+
+    `operators` counts the operators by name. `dynamic` says whether each job determines shapes.
+    `json` is everything that `millrace inspect --json` prints: also partitions, profiles, operators
+    in other precisions and the memory plan.
+    """
+
+    name: str
+    producer: str
+    precision: str
+    batch_size: int
+    dynamic: bool
+    inputs: tuple[ModelTensor, ...]
+    outputs: tuple[ModelTensor, ...]
+    operators: Mapping[str, int]
+    json: Mapping[str, Any] = field(repr=False)
+
+
+def inspect(model: Model) -> ModelInfo:
+    """Describes an archive, or an `.onnx` file, which is compiled in FP32 for that.
+
+    Raises `Unsupported` for a model with operators that are not supported: its message lists
+    all of them, one a line, with domain, opset and nodes.
+    """
+    compiler = native()
+    with DataFiles() as files:
+        path = files.model(model)
+        try:
+            described = json.loads(compiler.describe(path))
+        except compiler.Failure as failure:
+            raise_failure(failure)
+    return ModelInfo(
+        name=described["name"],
+        producer=described["producer"],
+        precision=described["precision"],
+        batch_size=described["batch_size"],
+        dynamic=described["dynamic"],
+        inputs=tuple(_tensor(tensor) for tensor in described["inputs"]),
+        outputs=tuple(_tensor(tensor) for tensor in described["outputs"]),
+        operators=described["operators"],
+        json=described,
+    )
+
+
+def _view(view: Mapping[str, Any]) -> TensorView:
+    shape = view["shape"]
+    return TensorView(
+        type=view["type"],
+        layout=view["layout"],
+        shape=None if shape is None else tuple(shape),
+        bytes=view.get("bytes"),
+    )
+
+
+def _tensor(tensor: Mapping[str, Any]) -> ModelTensor:
+    return ModelTensor(
+        name=tensor["name"],
+        cpu=_view(tensor["cpu"]),
+        hw=_view(tensor["hw"]) if "hw" in tensor else None,
+        why_no_hw=tensor.get("why_no_hw", ""),
+        scale=tensor["quantisation"]["scale"],
+        zero_point=tensor["quantisation"]["zero_point"],
+    )
