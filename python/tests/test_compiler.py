@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-import onnx_files
 from millrace import compiler
 from millrace._errors import CorruptData, InvalidArgument, NotFound, Unsupported
+from tiny_onnx import Node, Value, model
 
 ROOT = Path(__file__).resolve().parents[2]
 GLYPHS = ROOT / "models" / "glyphs" / "glyphs.onnx"
@@ -128,12 +128,12 @@ def test_writes_the_form_of_a_directory(tmp_path: Path) -> None:
 
 def test_lists_operators_that_are_not_supported(tmp_path: Path) -> None:
     nodes = [
-        onnx_files.node("Relu", ["x"], ["a"], "first"),
-        onnx_files.node("Frobnicate", ["a"], ["b"], "second"),
-        onnx_files.node("Transmogrify", ["b"], ["y"], "third"),
+        Node("Relu", ["x"], ["a"]),
+        Node("Frobnicate", ["a"], ["b"]),
+        Node("Transmogrify", ["b"], ["y"]),
     ]
     path = tmp_path / "net.onnx"
-    path.write_bytes(onnx_files.model(nodes, {"x": [1, 4]}, {"y": [1, 4]}))
+    path.write_bytes(model(nodes, [Value("x", [1, 4])], [Value("y", [1, 4])]))
     with pytest.raises(Unsupported, match="Frobnicate") as failure:
         compiler.compile(path)
     assert "Transmogrify" in str(failure.value)
@@ -144,8 +144,8 @@ def test_lists_operators_that_are_not_supported(tmp_path: Path) -> None:
 
 def test_open_shapes_need_a_shape_for_calibration(tmp_path: Path) -> None:
     path = tmp_path / "net.onnx"
-    nodes = [onnx_files.node("Relu", ["x"], ["y"], "relu")]
-    path.write_bytes(onnx_files.model(nodes, {"x": [1, "width"]}, {"y": [1, "width"]}))
+    nodes = [Node("Relu", ["x"], ["y"])]
+    path.write_bytes(model(nodes, [Value("x", [1, "width"])], [Value("y", [1, "width"])]))
     data = np.linspace(-1, 1, 8, dtype=np.float32).reshape(2, 1, 4)
     with pytest.raises(Unsupported, match="fix them with --input-shape"):
         compiler.compile(path, precision="int8", calibrate=data)
@@ -156,8 +156,8 @@ def test_open_shapes_need_a_shape_for_calibration(tmp_path: Path) -> None:
 
 
 def test_profiles_of_dynamic_models(tmp_path: Path) -> None:
-    nodes = [onnx_files.node("Relu", ["x"], ["y"], "relu")]
-    content = onnx_files.model(nodes, {"x": [1, "width"]}, {"y": [1, "width"]})
+    nodes = [Node("Relu", ["x"], ["y"])]
+    content = model(nodes, [Value("x", [1, "width"])], [Value("y", [1, "width"])])
     archive = compiler.compile(content, profiles={"wide": {"x": (1, 64)}, "slim": {"x": (1, 2)}})
     profiles = compiler.inspect(archive).json["profiles"]
     assert [(one["name"], one["inputs"]["x"]) for one in profiles] == [
