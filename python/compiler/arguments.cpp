@@ -58,6 +58,8 @@ void read_flags(Options& options, cli::CompileFlags& flags) {
 void read_pictures(Options& options, cli::PictureFlags& picture) {
   options.read("mean", picture.mean);
   options.read("scale", picture.scale);
+  options.read("deviation", picture.deviation);
+  options.read("normalise", picture.normalise);
   options.read("order", picture.order);
   options.read("resize", picture.resize);
   options.read("short_side", picture.short_side);
@@ -105,6 +107,7 @@ cli::CompareArguments compare_arguments(const py::dict& options) {
   reader.read("shapes", arguments.shapes);
   reader.read("threshold", arguments.threshold);
   reader.read("device", arguments.device);
+  read_pictures(reader, arguments.picture);
   reader.finish();
   return arguments;
 }

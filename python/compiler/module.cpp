@@ -19,6 +19,7 @@
 #include "cli/evaluate/evaluate_models.h"
 #include "cli/explain/explain_model.h"
 #include "cli/inspect/description.h"
+#include "cli/report/json_text.h"
 #include "graph/archive/codec.h"
 #include "model/archive_writer.h"
 #include "report.h"
@@ -51,8 +52,13 @@ auto released(const Work& work) {
   return *std::move(result);
 }
 
-std::string dumped(const nlohmann::ordered_json& json) {
-  return json.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace);
+// Does the work of a command that takes the arguments, as released() does.
+template <class Arguments, class Work>
+auto checked(Status (*check)(const Arguments&), const Work& work, const Arguments& arguments) {
+  return released([&]() -> decltype(work(arguments)) {
+    MILLRACE_RETURN_IF_ERROR(check(arguments));
+    return work(arguments);
+  });
 }
 
 py::list texts(const std::vector<std::string>& lines) {
@@ -78,6 +84,7 @@ Status write_result(const cli::CompiledArchive& compiled, const cli::CompileArgu
 }
 
 Result<Made> make_archive(const cli::CompileArguments& arguments, int descriptor) {
+  MILLRACE_RETURN_IF_ERROR(cli::check_compile(arguments));
   MILLRACE_RETURN_IF_ERROR(descriptor >= 0 ? cli::check_further_outputs(arguments)
                                            : cli::check_outputs(arguments));
   Made made;
@@ -112,22 +119,22 @@ py::tuple compile(const py::dict& options, const std::optional<py::buffer>& cont
 }
 
 std::string describe(const std::string& path) {
-  return dumped(released([&] { return cli::describe_model(path, {}); }));
+  return cli::json_line(released([&] { return cli::describe_model(path, {}); }));
 }
 
 std::string explain(const py::dict& options) {
-  const cli::ExplainArguments arguments = explain_arguments(options);
-  return dumped(released([&] { return cli::explain_model(arguments); }));
+  return cli::json_line(
+      checked(cli::check_explain, cli::explain_model, explain_arguments(options)));
 }
 
 std::string compare(const py::dict& options) {
-  const cli::CompareArguments arguments = compare_arguments(options);
-  return cli::layers_json(released([&] { return cli::compare_models(arguments); }));
+  return cli::layers_json(
+      checked(cli::check_compare, cli::compare_models, compare_arguments(options)));
 }
 
 std::string evaluate(const py::dict& options) {
-  const cli::EvaluateArguments arguments = evaluate_arguments(options);
-  const cli::EvaluatedModels models = released([&] { return cli::evaluate_models(arguments); });
+  const cli::EvaluatedModels models =
+      checked(cli::check_evaluate, cli::evaluate_models, evaluate_arguments(options));
   return cli::evaluation_json(models.report, models.evaluation);
 }
 

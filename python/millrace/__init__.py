@@ -107,7 +107,7 @@ for _error in _errors.ERRORS.values():
 
 
 # The compiler's module loads protobuf, which programs that only run models do not need.
-_FROM_COMPILER = ("Archive", "compile", "quantise", "evaluate", "compare", "inspect")
+_FROM_COMPILER = ("Archive", "compile", "quantise", "evaluate", "compare", "inspect", "profile")
 
 
 def __getattr__(name: str) -> Any:

@@ -128,6 +128,8 @@ def evaluate(
     limit: int = 0,
     mean: float | Iterable[float] = (),
     scale: float | Iterable[float] = (),
+    std: float | Iterable[float] = (),
+    normalise: str | None = None,
     order: str = "rgb",
     resize: str = "stretch",
     short_side: int = 0,
@@ -158,7 +160,9 @@ def evaluate(
             "limit": _options.in_range("limit", limit, 0, 2**63),
             "shapes": _options.shape_list(shapes),
             "device": device,
-            **_options.picture_options(mean, scale, order, resize, short_side),
+            **_options.picture_options(
+            mean, scale, std, normalise, order, resize, short_side
+        ),
         }
         found = _call("evaluate", options)
     scores = tuple(
@@ -183,6 +187,13 @@ def compare(
     *,
     reference: Union[PathLike, Mapping[str, npt.ArrayLike], None] = None,
     threshold: float = 1e-3,
+    mean: float | Iterable[float] = (),
+    scale: float | Iterable[float] = (),
+    std: float | Iterable[float] = (),
+    normalise: str | None = None,
+    order: str = "rgb",
+    resize: str = "stretch",
+    short_side: int = 0,
     shapes: Mapping[str, Sequence[int]] | None = None,
     device: str = "cpu",
 ) -> Comparison:
@@ -191,7 +202,8 @@ def compare(
     The numbers are those of `millrace compare`. `other` is a second model; instead of it, `reference`
     may be a folder of `NAME.npy`, or a dict of arrays, with values of another framework ('/' in a
     name is '-' in that of a file). `data` are the inputs: an array or a file, by name if there are
-    several, of one frame or more. Values that only one side has are counted, not compared.
+    several, of one frame or more; `mean` to `short_side` say how pictures among them are preprocessed
+    (`compile()`). Values that only one side has are counted, not compared.
     """
     with DataFiles() as files:
         options: dict[str, Any] = {
@@ -202,6 +214,9 @@ def compare(
             "threshold": float(threshold),
             "shapes": _options.shape_list(shapes),
             "device": device,
+            **_options.picture_options(
+                mean, scale, std, normalise, order, resize, short_side
+            ),
         }
         found = _call("compare", options)
     layers = tuple(

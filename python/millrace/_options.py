@@ -11,6 +11,7 @@ Shape = Sequence[Optional[int]]
 # The name of a layout, or ("GENERIC", order of the dimensions).
 HwLayout = Union[str, "tuple[str, Sequence[int]]"]
 Number = TypeVar("Number", int, float)
+_NORMALISATIONS = ("imagenet", "unit", "none")
 
 
 def one_of(name: str, value: str, allowed: Collection[str]) -> str:
@@ -70,6 +71,8 @@ def per_channel(values: float | Iterable[float]) -> list[float]:
 def picture_options(
     mean: float | Iterable[float],
     scale: float | Iterable[float],
+    std: float | Iterable[float],
+    normalise: str | None,
     order: str,
     resize: str,
     short_side: int,
@@ -77,6 +80,8 @@ def picture_options(
     return {
         "mean": per_channel(mean),
         "scale": per_channel(scale),
+        "deviation": per_channel(std),
+        "normalise": one_of("normalise", normalise, _NORMALISATIONS) if normalise else "",
         "order": one_of("order", order, ("rgb", "bgr")),
         "resize": one_of("resize", resize, ("stretch", "crop", "letterbox")),
         "short_side": in_range("short_side", short_side, 0, 2**32 - 1),

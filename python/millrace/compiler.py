@@ -89,6 +89,8 @@ def compile(
     report: PathLike | None = None,
     mean: float | Iterable[float] = (),
     scale: float | Iterable[float] = (),
+    std: float | Iterable[float] = (),
+    normalise: str | None = None,
     order: str = "rgb",
     resize: str = "stretch",
     short_side: int = 0,
@@ -147,9 +149,10 @@ def compile(
     - `quantise_outputs`, `power_of_two_scales`, `equalise`, `correct_bias`: see `millrace compile
       --help`.
     - `report`: an `.html` file to write, with the precision and the loss of each layer.
-    - `mean`, `scale`, `order`, `resize`, `short_side`: how pictures are preprocessed. From pixels of
-      0 to 255 the mean is subtracted, and the rest is multiplied by the scale; each is one value, or
-      one per channel.
+    - `mean`, `scale`, `std`, `normalise`, `order`, `resize`, `short_side`: how pictures are
+      preprocessed. From pixels of 0 to 255 the mean is subtracted, and the rest is multiplied by the
+      scale, or divided by `std`; each is one value, or one per channel. `normalise` is "imagenet",
+      "unit" (0 to 1) or "none" instead.
 
     `format` is "rai" for a file or "dir" for a directory; `dump_passes` is a folder for the graph
     after each pass; `emit_qdq` is an `.onnx` file to write for other runtimes. Tuning is left to the
@@ -189,7 +192,9 @@ def compile(
         "no_equalisation": not equalise,
         "no_bias_correction": not correct_bias,
         "report": _options.path(report),
-        **_options.picture_options(mean, scale, order, resize, short_side),
+        **_options.picture_options(
+            mean, scale, std, normalise, order, resize, short_side
+        ),
     }
     with DataFiles() as files:
         options["data"] = files.sources(calibrate)

@@ -48,7 +48,8 @@ def messages_of_program(*arguments: object) -> str:
     command = [path, *map(str, arguments)]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     assert done.returncode != 0
-    return done.stderr.removeprefix("millrace: ").rstrip("\n")
+    message = done.stderr.removeprefix("millrace: ").rstrip("\n")
+    return message.removesuffix(f" (see millrace {arguments[0]} --help)")
 
 
 @pytest.fixture(scope="session")
@@ -147,7 +148,7 @@ def test_open_shapes_need_a_shape_for_calibration(tmp_path: Path) -> None:
     nodes = [Node("Relu", ["x"], ["y"])]
     path.write_bytes(model(nodes, [Value("x", [1, "width"])], [Value("y", [1, "width"])]))
     data = np.linspace(-1, 1, 8, dtype=np.float32).reshape(2, 1, 4)
-    with pytest.raises(Unsupported, match="fix them with --input-shape"):
+    with pytest.raises(InvalidArgument, match="set them, as with --input-shape x="):
         compiler.compile(path, precision="int8", calibrate=data)
     assert compiler.inspect(compiler.compile(path)).dynamic
     fixed = compiler.inspect(compiler.compile(path, shapes={"x": (1, 4)}))
@@ -276,6 +277,16 @@ def test_compares_as_the_program(
     same = compiler.compare(GLYPHS, compiler.compile(GLYPHS), pictures[:2])
     assert same.is_within
     assert all(layer.largest == 0 for layer in same.layers)
+
+
+def test_normalises_pictures_by_name() -> None:
+    by_scale = compiler.quantise(GLYPHS, CALIBRATION, scale=PIXELS)
+    assert bytes(compiler.quantise(GLYPHS, CALIBRATION, normalise="unit")) == bytes(by_scale)
+    assert bytes(compiler.quantise(GLYPHS, CALIBRATION, std=255)) == bytes(by_scale)
+    with pytest.raises(ValueError, match="normalise: 'half' is none of"):
+        compiler.quantise(GLYPHS, CALIBRATION, normalise="half")
+    with pytest.raises(InvalidArgument, match="--normalize stands for"):
+        compiler.quantise(GLYPHS, CALIBRATION, normalise="unit", scale=PIXELS)
 
 
 def test_compares_with_values_of_another_framework(pictures: npt.NDArray[np.float32]) -> None:

@@ -47,9 +47,27 @@ def test_ort_session(glyphs_archive):
     assert "tensor(float) [1, 1, 32, 32]" in run("ort_session.py", glyphs_archive)
 
 
+def test_quantise():
+    glyphs = ROOT / "models/glyphs"
+    printed = run(
+        "quantise.py",
+        glyphs / "glyphs.onnx",
+        glyphs / "heldback_images.npy",
+        glyphs / "heldback_labels.npy",
+    )
+    assert "fp32: 99.83% right" in printed
+    assert "us  Conv" in printed
+
+
+def test_nrtpy_classify(glyphs_archive):
+    printed = run("nrtpy_classify.py", glyphs_archive, ROOT / "models/glyphs/heldback_images.npy")
+    assert "device: " in printed
+
+
 @pytest.mark.skipif(importlib.util.find_spec("mypy") is None, reason="mypy is not installed")
 def test_examples_and_package_are_typed(tmp_path):
-    names = ["classify.py", "deadline_loop.py", "serve.py", "zero_copy.py", "ort_session.py"]
+    names = ["classify.py", "deadline_loop.py", "serve.py", "zero_copy.py"]
+    names += ["ort_session.py", "quantise.py", "nrtpy_classify.py"]
     done = subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path]
         + [EXAMPLES / name for name in names],

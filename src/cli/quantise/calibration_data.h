@@ -24,8 +24,9 @@ struct CalibrationData {
 Result<double> parse_share(const std::string& text);
 
 // Compiles the FP32 program that is measured: for one frame, with default layouts of HW views, and
-// with quantise::split_sums() if `split_sums` is true. kUnsupported: the model has open shapes.
-// Other errors are those of compile_onnx().
+// with quantise::split_sums() if `split_sums` is true. kInvalidArgument: shapes of inputs are open;
+// kUnsupported: shapes inside the model depend on elements. Other errors are those of
+// compile_onnx().
 Result<graph::CompiledModel> compile_fp32(const OnnxSource& source, CompileFlags flags,
                                           bool split_sums, const CompileObserver& observer);
 
