@@ -1,4 +1,4 @@
-// What files are recognised as by their first bytes.
+// Tests what files are recognised as by their first bytes.
 #include "io/content.h"
 
 #include <gtest/gtest.h>

@@ -24,7 +24,7 @@ CLI::Option* as_number(CLI::Option* option, double least,
 // The option takes a time in any unit, such as 10, 10s or 500ms. Its variable has seconds.
 CLI::Option* as_seconds(CLI::Option* option);
 
-// What the option takes, as help shows it, such as FILE.
+// Sets what the option takes, as help shows it, such as FILE.
 CLI::Option* taking(CLI::Option* option, const char* what);
 
 // Makes every option of the command take one argument for each time that it is given, so that no

@@ -9,8 +9,8 @@ namespace millrace::cli {
 
 struct OptionPage {
   std::vector<std::string> names;  // "-o", "--output"; of a positional argument "model"
-  // What the option takes: "FILE", "NAME=SHAPE", or its choices as "fp32|bf16". Empty for a flag;
-  // "[=FILE]" where the value may be left out.
+  // This is what the option takes: "FILE", "NAME=SHAPE", or its choices as "fp32|bf16"; empty for a
+  // flag, "[=FILE]" where the value may be left out.
   std::string value;
   std::string description;
   std::string group;          // the heading that it is listed under; empty: the usual one

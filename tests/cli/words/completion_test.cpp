@@ -36,7 +36,7 @@ CommandPage program() {
 
 class Completion : public testing::Test {
  protected:
-  // What bash offers for these words, of which the last is incomplete.
+  // Returns what bash offers for these words, of which the last is incomplete.
   std::string offered(const std::string& words, int index) const {
     std::ofstream(directory_.file("script")) << cli::bash_completion(program());
     const std::string script = ". ./script; COMP_WORDS=(" + words +

@@ -1,4 +1,4 @@
-// What misspelt options and commands are taken for.
+// Tests what misspelt options and commands are taken for.
 #include "cli/arguments/suggestion.h"
 
 #include <gtest/gtest.h>
