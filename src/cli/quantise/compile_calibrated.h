@@ -30,9 +30,10 @@ Status check_calibration(const CompileFlags& flags, const CalibrationFlags& cali
 // (on_assumed_frames) and for the passes that compile the graph with the chosen precisions
 // (on_stage). Requirement: needs_calibration(flags.precision).
 //
-// kInvalidArgument: there are no data, an option is invalid or has a name that matches nothing, or
-// the data do not fit the model; kUnsupported: the model has open shapes, or the precision cannot
-// be measured on this processor. Other errors are those of compile_onnx().
+// kInvalidArgument: there are no data, an option is invalid or has a name that matches nothing,
+// shapes of inputs are open, or the data do not fit the model; kUnsupported: shapes inside the
+// model depend on elements, or the precision cannot be measured on this processor. Other errors are
+// those of compile_onnx().
 Result<CalibratedModel> compile_calibrated(const OnnxSource& source, const CompileFlags& flags,
                                            const CalibrationFlags& calibration,
                                            const CompileObserver& observer);
