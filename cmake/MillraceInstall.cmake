@@ -35,7 +35,7 @@ foreach(folder common vart_x_common nrt_common native ${shipped_samples})
 endforeach()
 install(FILES samples/README.md DESTINATION ${data_folder}/samples COMPONENT samples)
 install(DIRECTORY models/glyphs DESTINATION ${data_folder}/models COMPONENT samples
-  PATTERN "*.py" EXCLUDE PATTERN "*.mjs" EXCLUDE)
+  PATTERN "*.py" EXCLUDE PATTERN "*.mjs" EXCLUDE PATTERN __pycache__ EXCLUDE)
 install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT doc)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT doc)
 # Debian's packages refer to the system's copy of the licence instead.

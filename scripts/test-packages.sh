@@ -107,7 +107,10 @@ use_container() {
 use_recipe() {
   block docs/ci.md sh >"$root/root/npu.sh"
   inside 'mkdir /tmp/project; cd /tmp/project; ln -s /packages packages
-    sh /root/npu.sh; rm /root/npu.sh'
+    sh /root/npu.sh; rm /root/npu.sh' >"$folder/recipe.txt" 2>&1 || {
+    cat "$folder/recipe.txt" >&2
+    fail 'the lines of docs/ci.md failed'
+  }
 }
 
 # A sample of each face, and the program of docs/native-api.md, against libmillrace-dev.
