@@ -43,6 +43,10 @@ install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT licence)
 # This builds what an installation needs, without tests and benchmarks.
 add_custom_target(shipped)
 add_dependencies(shipped ${shipped_libraries} millrace_cli ${shipped_samples})
+# Its package is made from what is built here; an installation has it on request only.
+if(TARGET millrace_python)
+  add_dependencies(shipped millrace_python)
+endif()
 # The program writes its manual pages and the completion of shells from its own options. One that was
 # compiled for another machine cannot.
 if(NOT CMAKE_CROSSCOMPILING)
