@@ -9,16 +9,16 @@
 namespace millrace::cli {
 namespace {
 
-bool is_allowed = false;
+bool notes_are_allowed = false;
 
 }  // namespace
 
 void allow_notes() noexcept {
-  is_allowed = true;
+  notes_are_allowed = true;
 }
 
 void print_note(std::string_view text) {
-  if (!is_allowed) return;
+  if (!notes_are_allowed) return;
   fmt::print(stderr, "millrace: note: {}\n", printable(text));
 }
 
