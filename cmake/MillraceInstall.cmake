@@ -51,12 +51,13 @@ endif()
 # compiled for another machine cannot.
 if(NOT CMAKE_CROSSCOMPILING)
   set(pages ${PROJECT_BINARY_DIR}/pages)
-  add_custom_command(OUTPUT ${pages}/man1/millrace.1
+  add_custom_command(OUTPUT ${pages}/man1/millrace.1.gz
     COMMAND millrace_cli pages ${pages}
+    COMMAND sh -c "gzip -9nf ${pages}/man1/*.1"
     DEPENDS millrace_cli
     COMMENT "Writing manual pages and completion"
     VERBATIM)
-  add_custom_target(pages ALL DEPENDS ${pages}/man1/millrace.1)
+  add_custom_target(pages ALL DEPENDS ${pages}/man1/millrace.1.gz)
   add_dependencies(shipped pages)
   install(DIRECTORY ${pages}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT tools)
   install(FILES ${pages}/bash/millrace
