@@ -4,6 +4,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <exception>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,6 +21,7 @@
 #include "cli/explain/explain_model.h"
 #include "cli/inspect/description.h"
 #include "cli/report/json_text.h"
+#include "core/without_gil.h"
 #include "graph/archive/codec.h"
 #include "model/archive_writer.h"
 #include "report.h"
@@ -44,12 +46,19 @@ void set_failure(PyObject* type, const Status& status) {
 // Does the work without the GIL. Throws Failure.
 template <class Work>
 auto released(const Work& work) {
-  auto result = [&] {
-    const py::gil_scoped_release release;
-    return work();
-  }();
-  if (!result.ok()) throw Failure{result.status()};
-  return *std::move(result);
+  std::optional<decltype(work())> result;
+  std::exception_ptr error;
+  without_gil([&] {
+    try {
+      result.emplace(work());
+    } catch (...) {
+      error = std::current_exception();
+    }
+    return 0;
+  });
+  if (error) std::rethrow_exception(error);
+  if (!result->ok()) throw Failure{result->status()};
+  return **std::move(result);
 }
 
 // Does the work of a command that takes the arguments, as released() does.
@@ -109,6 +118,8 @@ py::tuple compile(const py::dict& options, const std::optional<py::buffer>& cont
   std::optional<py::buffer_info> held;
   if (content) {
     held = content->request();
+    if (PyBuffer_IsContiguous(held->view(), 'C') == 0)
+      throw py::value_error("model: the bytes must be contiguous");
     arguments.onnx.content = std::string_view(static_cast<const char*>(held->ptr),
                                               static_cast<size_t>(held->size * held->itemsize));
   }
@@ -145,6 +156,8 @@ PYBIND11_MODULE(_compiler, module) {
   namespace py = pybind11;
   namespace native = millrace::python;
   module.doc() = "The compiler of Millrace; millrace.compiler is its interface.";
+  native::main_thread =
+      py::module_::import("threading").attr("main_thread")().attr("ident").cast<unsigned long>();
   static PyObject* failure = nullptr;
   failure = PyErr_NewExceptionWithDoc("millrace._compiler.Failure",
                                       "A failure with the arguments (code, message).",

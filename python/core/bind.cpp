@@ -163,6 +163,11 @@ class Binding {
                                  : py::reinterpret_borrow<py::object>(options_.outputs);
     const Objects given = given_outputs(fixed.ptr());
     flight_.frames = std::max(frames_, 1U);
+    // An array behind a Buffer may have stated more frames than the Buffer was checked for.
+    for (size_t i = 0; i < inputs_.size(); ++i)
+      if (inputs_[i].buffer != nullptr)
+        require_frames(plan_.inputs[i], plan_.inputs[i].in(options_.view), *inputs_[i].buffer,
+                       "input");
     for (size_t i = 0; i < plan_.outputs.size(); ++i) {
       if (given[i] == nullptr)
         allocate_output(i);
@@ -194,10 +199,11 @@ class Binding {
 
   void add_frames(uint32_t frames, const char* what, const TensorPlan& tensor, const ViewPlan& view,
                   const py::object& array) {
-    const bool fits =
-        frames >= 1 && frames <= plan_.batch_size && (frames_ == 0 || frames == frames_);
+    // The frames of a job share the shape and the memory of an open output, so it has one frame.
+    const uint32_t most = plan_.open ? 1 : plan_.batch_size;
+    const bool fits = frames >= 1 && frames <= most && (frames_ == 0 || frames == frames_);
     if (!fits) [[unlikely]]
-      raise_shape(what, tensor, view, array_of(array), plan_.batch_size);
+      raise_shape(what, tensor, view, array_of(array), most);
     frames_ = frames;
   }
 
@@ -208,13 +214,19 @@ class Binding {
       shape.dims[i] = static_cast<uint32_t>(PyArray_DIM(array, static_cast<int>(i)));
   }
 
+  void require_frames(const TensorPlan& tensor, const ViewPlan& view, const Buffer& buffer,
+                      const char* what) const {
+    const size_t bytes = view.bytes * std::max(frames_, 1U);
+    if (buffer.size() < bytes)
+      raise_about(what, tensor,
+                  "takes " + std::to_string(bytes) + " bytes, the buffer has " +
+                      std::to_string(buffer.size()));
+  }
+
   // Buffers hold as many frames as the arrays of the job have, or one.
   void add_buffer(const TensorPlan& tensor, const ViewPlan& view, const Buffer& buffer,
                   Memories& memories, const char* what) {
-    if (buffer.size() < view.bytes * std::max(frames_, 1U))
-      raise_about(what, tensor,
-                  "takes " + std::to_string(view.bytes * std::max(frames_, 1U)) +
-                      " bytes, the buffer has " + std::to_string(buffer.size()));
+    require_frames(tensor, view, buffer, what);
     memories.push_back({buffer.data(), buffer.size(), buffer.writable(), &buffer});
   }
 
@@ -224,7 +236,7 @@ class Binding {
     if (outputs == nullptr || outputs == Py_None) [[likely]]
       return given;
     if (PyDict_Check(outputs)) {
-      named_outputs(outputs, given);
+      named_outputs(owned(PyDict_Copy(outputs)).ptr(), given);
     } else if (PyTuple_Check(outputs)) {
       listed_outputs(outputs, given);
     } else {
@@ -257,8 +269,11 @@ class Binding {
   }
 
   size_t output_named(PyObject* key) {
-    for (size_t i = 0; i < plan_.outputs.size(); ++i)
-      if (PyObject_RichCompareBool(key, plan_.outputs[i].key.ptr(), Py_EQ) == 1) return i;
+    for (size_t i = 0; i < plan_.outputs.size(); ++i) {
+      const int same = PyObject_RichCompareBool(key, plan_.outputs[i].key.ptr(), Py_EQ);
+      if (same < 0) throw py::error_already_set();
+      if (same == 1) return i;
+    }
     raise(invalid_argument("the model has no output " + std::string(py::repr(py::handle(key))) +
                            "; its outputs are " + names_of(plan_.outputs)));
   }

@@ -40,7 +40,7 @@ bool Flight::grow_outputs() {
                                             nullptr, nullptr, 0, nullptr));
     arg.data = PyArray_DATA(reinterpret_cast<PyArrayObject*>(outputs[i].ptr()));
     arg.bytes = bytes;
-    plan->capacities[i] = bytes;
+    plan->capacities[i] = std::max(plan->capacities[i], bytes);
     grown = true;
   }
   return grown;

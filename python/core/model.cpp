@@ -42,8 +42,11 @@ const py::object& ModelBox::any_unit() {
   return units_.back();
 }
 
+// Unit::execute waits behind other jobs and for a place, whatever the unit's policy, and notices no
+// signals.
 bool ModelBox::runs_here(const UnitBox& unit) const {
-  return !unit.may_hang() && (last_run < kLongestUninterrupted || !is_main_thread());
+  return unit.load() == 0 && !unit.may_hang() &&
+         (last_run < kLongestUninterrupted || !is_main_thread());
 }
 
 namespace {

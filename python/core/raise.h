@@ -53,6 +53,8 @@ PyObject* guarded(Function&& function) {
     error.restore();
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
   }
   return nullptr;
 }

@@ -72,13 +72,17 @@ void UnitBox::close() {
 
 void UnitBox::free_ended() {
   while (!dropped_.empty() && dropped_.front()->job.is_completed()) {
-    dropped_.front()->collect_unwanted();
+    // To free arrays may run code of Python that uses this unit.
+    const std::unique_ptr<Flight> ended = std::move(dropped_.front());
     dropped_.pop_front();
+    ended->collect_unwanted();
   }
 }
 
 void UnitBox::adopt(std::unique_ptr<Flight> flight) {
   flight->unit = {};
+  // The native job keeps the loaded model. The object would keep this unit, and so itself.
+  const py::object model = std::move(flight->model);
   dropped_.push_back(std::move(flight));
   free_ended();
 }
@@ -91,7 +95,8 @@ void UnitBox::submit(const Model& model, Flight& flight) {
   while (blocks && !job.ok() && job.status().code() == StatusCode::kQueueFull) {
     const Deadline limit = std::chrono::steady_clock::now() + kWaitSlice;
     job = without_gil([&] { return unit_.submit_until(limit, model, flight.job_args()); });
-    if (PyErr_CheckSignals() < 0) throw py::error_already_set();
+    // Once the job is submitted, Python handles the signal right after this call.
+    if (!job.ok() && PyErr_CheckSignals() < 0) throw py::error_already_set();
   }
   flight.job = take(std::move(job));
 }

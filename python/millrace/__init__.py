@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import atexit
 import importlib
+import os
 import threading
 from typing import Any
 
@@ -87,6 +88,8 @@ __all__ = [
 
 _core.set_error_classes(_errors.ERRORS)
 _core.set_main_thread(threading.main_thread().ident or 0)
+# The only thread of a forked child is its main thread.
+os.register_at_fork(after_in_child=lambda: _core.set_main_thread(threading.get_ident()))
 # No job may access memory of Python while the interpreter ends.
 atexit.register(_core.close_all_units)
 

@@ -33,7 +33,8 @@ class _Watchers:
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        # The collector may finalise a coroutine that awaits a job under the lock.
+        self._lock = threading.RLock()
         self._fds: dict[Job, list[int]] = {}
 
     def add(self, job: Job, fd: int) -> None:
@@ -70,7 +71,8 @@ class _Callbacks:
     """The jobs that have callbacks, and the thread that calls them."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        # An array that is freed under the lock may run code that adds a callback.
+        self._lock = threading.RLock()
         self._waiting: dict[Job, list[Callable[[Job], object]]] = {}
         self._fd = -1
 
@@ -80,37 +82,58 @@ class _Callbacks:
                 self._start()
             functions = self._waiting.setdefault(job, [])
             functions.append(function)
-            if len(functions) == 1:
+            if len(functions) > 1:
+                return
+            try:
                 _watchers.add(job, self._fd)
+            except BaseException:
+                del self._waiting[job]
+                raise
 
     def _start(self) -> None:
-        self._fd = _os.eventfd(0, _os.EFD_CLOEXEC | _os.EFD_NONBLOCK)
-        threading.Thread(target=self._run, name="millrace-callbacks", daemon=True).start()
+        fd = _os.eventfd(0, _os.EFD_CLOEXEC | _os.EFD_NONBLOCK)
+        try:
+            threading.Thread(
+                target=self._run, args=(fd,), name="millrace-callbacks", daemon=True
+            ).start()
+        except BaseException:
+            os.close(fd)
+            raise
+        self._fd = fd
 
-    def _run(self) -> None:
+    def _run(self, fd: int) -> None:
         poll = select.poll()
-        poll.register(self._fd, select.POLLIN)
+        poll.register(fd, select.POLLIN)
         while True:
             with self._lock:
                 retries = any(job.settling for job in self._waiting)
             if poll.poll(_RETRY_SECONDS * 1000 if retries else None):
-                _os.eventfd_read(self._fd)
+                _os.eventfd_read(fd)
             self._call_ended()
 
     # The thread must not keep the last job and its arrays alive while it waits, so this is a function.
     def _call_ended(self) -> None:
         with self._lock:
-            ended = [(job, self._waiting.pop(job)) for job in list(self._waiting) if job.done()]
+            ended = [(job, self._waiting.pop(job)) for job in list(self._waiting) if _has_ended(job)]
         for job, functions in ended:
             _watchers.tell(job)
             for function in functions:
                 _call(function, job)
 
 
+def _has_ended(job: Job) -> bool:
+    """Job.done(), which fails where there is no memory for larger outputs; it is asked again."""
+    try:
+        return job.done()
+    except Exception:
+        _log.exception("%r cannot be completed yet", job)
+        return False
+
+
 def _call(function: Callable[[Job], object], job: Job) -> None:
     try:
         function(job)
-    except Exception:
+    except BaseException:  # the thread serves the other callbacks, too
         _log.exception("a callback of %r failed", job)
 
 
@@ -140,8 +163,8 @@ class _Loop:
         """Returns when the job has ended. Cancelling the task cancels the job."""
         future = asyncio.get_running_loop().create_future()
         self._waiting[future] = job
-        _watchers.add(job, self._fd)
         try:
+            _watchers.add(job, self._fd)
             await future
         except asyncio.CancelledError:
             job.cancel()
@@ -165,13 +188,16 @@ class _Loop:
             asyncio.get_running_loop().call_later(_RETRY_SECONDS, self._completed)
 
 
-# The objects must not refer to their loops, which would then live for ever.
+# An object whose loop was closed before a job ended refers to it by a future, so it is removed when
+# the next loop is used.
 _loops: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Loop] = weakref.WeakKeyDictionary()
 
 
 def _running_loop() -> _Loop:
     loop = asyncio.get_running_loop()
     if loop not in _loops:
+        for closed in [other for other in _loops if other.is_closed()]:
+            del _loops[closed]
         _loops[loop] = _Loop(loop)
     return _loops[loop]
 

@@ -42,10 +42,10 @@ def load(
     if hasattr(source, "SerializeToString"):
         return load_compiled(source.SerializeToString(), *options)
     if isinstance(source, (str, os.PathLike)):
-        path = os.fspath(source)
+        path = os.fsdecode(source)
         if path.endswith(".onnx"):
             return load_compiled(path, *options)
-        return _core.load(path, *options)
+        return _core.load(os.fsencode(path), *options)
     content = bytes(source)
     if not content.startswith(_ARCHIVE_MAGIC):
         return load_compiled(content, *options)
@@ -55,7 +55,7 @@ def load(
 def load_compiled(source: str | bytes, *options: Any) -> Model:
     """Compiles an ONNX model in memory and loads the archive."""
     archive = importlib.import_module("millrace.compiler").compile(source)
-    return _core.load(os.fspath(archive), *options)
+    return _core.load(os.fsencode(archive), *options)
 
 
 def load_bytes(content: bytes, *options: Any) -> Model:

@@ -160,9 +160,7 @@ def evaluate(
             "limit": _options.in_range("limit", limit, 0, 2**63),
             "shapes": _options.shape_list(shapes),
             "device": device,
-            **_options.picture_options(
-            mean, scale, std, normalise, order, resize, short_side
-        ),
+            **_options.picture_options(mean, scale, std, normalise, order, resize, short_side),
         }
         found = _call("evaluate", options)
     scores = tuple(

@@ -336,7 +336,7 @@ class InferenceSession:
         """
         names = list(output_names) if output_names else self._outputs
         feeds = {name: _array_of(value) for name, value in input_feed.items()}
-        job = self._model.submit(feeds, deadline=_deadline(run_options))
+        job = self._model.submit(feeds, names, deadline=_deadline(run_options))
 
         def ended(job: _core.Job) -> None:
             error = job.exception()

@@ -51,6 +51,16 @@ def add_archive(folder: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
+def batch_add_archive(folder: Path) -> Path:
+    """The same, of up to four frames."""
+    shape = [1, 4, 2, 3]
+    nodes = [Node("Add", ["left", "right"], ["sum"])]
+    inputs = [Value("left", shape), Value("right", shape)]
+    content = model(nodes, inputs, [Value("sum", shape)])
+    return compiled(folder, "batch_add", content, "--batch", "4")
+
+
+@pytest.fixture(scope="session")
 def relu_archive(folder: Path) -> Path:
     """positive = max(x, 0), FLOAT32 of the shape (1, 8)."""
     nodes = [Node("Relu", ["x"], ["positive"])]

@@ -33,6 +33,14 @@ def test_buffers_are_bound_without_a_copy(add_archive):
     assert np.array_equal(total.array(np.float32), np.arange(24) + 1)
 
 
+def test_a_buffer_holds_the_frames_that_a_later_array_has(batch_add_archive):
+    model = millrace.load(batch_add_archive)
+    right = np.ones((3, 4, 2, 3), np.float32)
+    assert model(millrace.Buffer(3 * 96), right).shape == (3, 4, 2, 3)
+    with pytest.raises(millrace.InvalidArgument, match='"left" takes 288 bytes, the buffer has 96'):
+        model(millrace.Buffer(96), right)
+
+
 def test_a_buffer_that_is_too_small_is_refused(add_archive):
     model = millrace.load(add_archive)
     with pytest.raises(millrace.InvalidArgument, match='"left" takes 96 bytes, the buffer has 95'):

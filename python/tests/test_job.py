@@ -129,6 +129,19 @@ def test_callbacks_are_called_once_and_in_one_thread(slow):
     assert {name for _, name in seen} == {"millrace-callbacks"}
 
 
+def test_a_callback_that_ends_its_thread_does_not_end_the_others(relu):
+    def leave(job):
+        raise SystemExit
+
+    ended = threading.Event()
+    first = relu.submit(X)
+    first.add_done_callback(leave)
+    first.wait()
+    second = relu.submit(X)
+    second.add_done_callback(lambda job: ended.set())
+    assert ended.wait(30)
+
+
 def test_a_callback_that_fails_is_logged(relu, caplog):
     ended = threading.Event()
     job = relu.submit(X)

@@ -114,6 +114,7 @@ def test_models_and_units_are_freed(relu_archive):
         model = millrace.load(relu_archive, device="null")
         millrace.Unit(model).submit(model, X).wait()
         model(X)
+        model.submit(X)  # nobody keeps the job, which may outlive the model
 
     for _ in range(20):
         once()

@@ -80,7 +80,7 @@ def test_the_callers_memory_does_not_grow(indices):
     memory = np.zeros(10, np.int64)
     assert indices(sparse(10), outputs=memory).tolist() == [list(range(10))]
     assert memory.tolist() == list(range(10))
-    with pytest.raises(millrace.InvalidArgument, match="88 bytes|bytes"):
+    with pytest.raises(millrace.InvalidArgument, match="88 bytes"):
         indices(sparse(11), outputs=memory)
 
 

@@ -60,6 +60,11 @@ def test_run_async_calls_back(session, pair):
     assert (user_data, error) == ("mine", "")
 
 
+def test_run_async_refuses_an_output_that_the_model_lacks(session, pair):
+    with pytest.raises(ValueError, match="no output"):
+        session.run_async(["mean"], {"left": pair[0], "right": pair[1]}, print, None)
+
+
 def test_run_async_reports_failures(add_archive, pair, monkeypatch):
     monkeypatch.setenv("MILLRACE_FAULTS", "fail=1")
     session = ort.InferenceSession(add_archive)

@@ -137,14 +137,14 @@ TEST_F(GoldenTest, NamesTheFirstDifferenceAndCountsInSteps) {
   write_scores(kMlVartFile);
   const nlohmann::json entry = golden_json(3)["files"][0];
   EXPECT_EQ(entry["frames"], 3);
-  EXPECT_EQ(entry["step"].get<double>(), step);
+  EXPECT_EQ(entry["step"].get<float>(), step);
   const nlohmann::json& first = entry["first_difference"];
   EXPECT_EQ(first["frame"], 2);
   EXPECT_EQ(first["index"], 17);
   EXPECT_EQ(first["coordinates"], nlohmann::json({0, 17}));
   EXPECT_EQ(first["theirs"], 0.0);
   const double steps = std::abs(first["ours"].get<double>()) / step;
-  EXPECT_DOUBLE_EQ(entry["max_steps"].get<double>(), steps);
+  EXPECT_FLOAT_EQ(entry["max_steps"].get<float>(), static_cast<float>(steps));
   const double mean = steps / (3 * kClasses);
   EXPECT_NEAR(entry["mean_steps"].get<double>(), mean, mean * 1e-5);
 }

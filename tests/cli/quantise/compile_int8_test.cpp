@@ -180,7 +180,7 @@ TEST_F(Int8Test, NoOutputReplacesTheModelOrTheArchive) {
 TEST_F(Int8Test, ValuesOutsideTheirListAreRefusedWithIt) {
   const ProgramResult method = quantise({"--calibrate-method", "mean"});
   EXPECT_EQ(method.exit_code, 2);
-  EXPECT_THAT(method.err, HasSubstr("{minmax,percentile,mse,entropy}"));
+  EXPECT_THAT(method.err, HasSubstr("is none of minmax, percentile, mse, entropy"));
   samples_ = "0";
   const ProgramResult samples = quantise({});
   EXPECT_EQ(samples.exit_code, 2);
