@@ -176,7 +176,7 @@ class Model:
     def submit(
         self,
         inputs: Inputs,
-        outputs: Outputs | None = None,
+        outputs: Outputs | Sequence[str] | None = None,
         *,
         unit: Unit | None = None,
         deadline: float | None = None,

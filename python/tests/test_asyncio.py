@@ -42,7 +42,7 @@ def test_a_job_that_has_ended_is_awaited(relu):
     assert first is second
 
 
-def test_many_jobs_share_one_descriptor_and_no_thread(slow):
+def test_many_jobs_need_no_threads_and_leave_no_descriptors(slow):
     async def main():
         await slow.submit(X)
         threads, descriptors = threading.active_count(), len(os.listdir("/proc/self/fd"))
@@ -51,7 +51,7 @@ def test_many_jobs_share_one_descriptor_and_no_thread(slow):
         await asyncio.sleep(0)
         assert threading.active_count() == threads
         results = await waits
-        assert len(os.listdir("/proc/self/fd")) == descriptors
+        assert len(os.listdir("/proc/self/fd")) <= descriptors
         return results
 
     def jobs_as_tasks(jobs):
