@@ -23,12 +23,16 @@ def main(archive: str, pictures: int = 100) -> None:
     unit = millrace.Unit(model, depth=2, when_full="drop_oldest", watchdog=10.0, auto_reset=True)
     random = np.random.default_rng(1)
     jobs = []
+    outcomes: Counter[str] = Counter()
     for _ in range(pictures):
         picture = random.random(model.inputs[0].shape, np.float32)
-        jobs.append(unit.submit(model, picture, deadline=DEADLINE))
+        try:
+            jobs.append(unit.submit(model, picture, deadline=DEADLINE))
+        except millrace.QueueFull:  # all jobs have started, so none can be dropped
+            outcomes["QUEUE_FULL"] += 1
         time.sleep(PERIOD)
     millrace.wait_all(jobs)
-    outcomes = Counter(job.status for job in jobs)
+    outcomes.update(job.status for job in jobs)
     print(", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items())))
 
 

@@ -10,6 +10,7 @@ when the session is made; an archive (`.rai`) is loaded at once. docs/python.md 
 
 from __future__ import annotations
 
+import enum
 import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Union
@@ -43,9 +44,34 @@ _ELEMENT_NAMES = {
 }
 
 
+class GraphOptimizationLevel(enum.IntEnum):
+    """The levels of onnxruntime. The compiler always optimises the whole model."""
+
+    ORT_DISABLE_ALL = 0
+    ORT_ENABLE_BASIC = 1
+    ORT_ENABLE_EXTENDED = 2
+    ORT_ENABLE_ALL = 99
+
+
+class ExecutionMode(enum.IntEnum):
+    """The modes of onnxruntime, which have no effect."""
+
+    ORT_SEQUENTIAL = 0
+    ORT_PARALLEL = 1
+
+
 def get_available_providers() -> list[str]:
     """Returns the names of the providers that a session accepts; both mean Millrace."""
     return [_DEVICE_PROVIDER, _CPU_PROVIDER]
+
+
+def get_all_providers() -> list[str]:
+    """Returns the same as get_available_providers()."""
+    return get_available_providers()
+
+
+def set_default_logger_severity(severity: int) -> None:
+    """Has no effect: MILLRACE_LOG chooses what is logged."""
 
 
 def get_device() -> str:
@@ -64,6 +90,16 @@ class SessionOptions:
     def __init__(self) -> None:
         self.intra_op_num_threads = 0
         self.inter_op_num_threads = 0
+        self.graph_optimization_level = GraphOptimizationLevel.ORT_ENABLE_ALL
+        self.execution_mode = ExecutionMode.ORT_SEQUENTIAL
+        self.log_severity_level = 2
+        self.log_verbosity_level = 0
+        self.logid = ""
+        self.enable_profiling = False
+        self.enable_mem_pattern = True
+        self.enable_mem_reuse = True
+        self.enable_cpu_mem_arena = True
+        self.optimized_model_filepath = ""
         self.device = "cpu"
         self.memory_limit = 0
         self.shape_profile: str | None = None

@@ -45,6 +45,18 @@ def test_tensors_are_described(session, open_archive):
     assert "CPUExecutionProvider" in session.get_providers()
 
 
+def test_options_of_other_programs_are_taken(add_archive, pair):
+    options = ort.SessionOptions()
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_ALL
+    options.execution_mode = ort.ExecutionMode.ORT_SEQUENTIAL
+    options.log_severity_level = 3
+    options.enable_mem_pattern = False
+    ort.set_default_logger_severity(3)
+    session = ort.InferenceSession(add_archive, options, providers=ort.get_all_providers())
+    (total,) = session.run(None, {"left": pair[0], "right": pair[1]})
+    assert np.array_equal(total, pair[0] + pair[1])
+
+
 def test_run_async_calls_back(session, pair):
     ended = threading.Event()
     seen = []
