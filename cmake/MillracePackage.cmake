@@ -26,7 +26,7 @@ find_program(MILLRACE_FILE NAMES file)
 if(MILLRACE_SHLIBDEPS AND MILLRACE_FILE)
   set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
   set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_LIBRARY_OUTPUT_DIRECTORY})
-  # What packages of programs that are linked against ours depend on.
+  # Packages of programs that are linked against ours depend on these versions.
   set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
   set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
 endif()
@@ -34,7 +34,7 @@ endif()
 # own build: = VERSION.
 set(CPACK_DEBIAN_ENABLE_COMPONENT_DEPENDS ON)
 
-# What Debian wants in /usr/share/doc of each package.
+# Debian wants these files in /usr/share/doc of each package.
 set(package_version ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})
 # The time of the sources, so that a package is the same whenever it is made.
 execute_process(COMMAND git -C ${PROJECT_SOURCE_DIR} log -1 --format=%aD
@@ -127,7 +127,7 @@ millrace_debian_package(nrt libnrt1-millrace libs NEEDS core cpu DESCRIPTION
   ""
   "With this libnrt.so.1 they run without the chip, on a software NPU that"
   "computes what the network computes.")
-# Which of the two libraries of one name a program would load is left to chance. The vendor's own
+# It is left to chance which of two libraries of one name a program would load. The vendor's own
 # packages look for the library in /opt/aws/neuron, so this is no substitute for them.
 set(CPACK_DEBIAN_NRT_PACKAGE_PROVIDES libnrt1)
 set(CPACK_DEBIAN_NRT_PACKAGE_CONFLICTS "libnrt1, aws-neuronx-runtime-lib")

@@ -72,7 +72,7 @@ linked='for name in $names; do
   done
 done'
 
-# What does not need OpenCV comes without it. An ordinary user compiles, runs and measures the network.
+# Packages that do not need OpenCV come without it. An ordinary user compiles, runs and measures the network.
 use_tool() {
   local names=(libmillrace0 libmillrace-cpu0 libvart-ml0 libnrt1-millrace libxrt-coreutil0 millrace)
   inside "apt-get update -q

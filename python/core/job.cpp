@@ -1,7 +1,7 @@
 // Several threads may wait for one job. The native handle gives its outcome to one of them only, so
 // the first collects it (Flight::waiters is 0 then), and the others wait until it has been stored.
 //
-// A job whose open outputs were too small is submitted again by whoever notices its completion,
+// A job whose open outputs were too small is submitted again by the thread that notices its end,
 // once no other thread uses the handle.
 #include "core/job.h"
 

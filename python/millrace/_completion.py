@@ -29,7 +29,7 @@ _RETRY_SECONDS = 0.001
 class _Watchers:
     """The event fds that want to know of the end of each job.
 
-    A job writes to one fd only, the last one; whoever reads that tells the others.
+    A job writes to one fd only, the last one; the reader of that fd tells the others.
     """
 
     def __init__(self) -> None:

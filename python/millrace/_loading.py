@@ -11,7 +11,7 @@ from ._core import Device, Model
 
 Source = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, Any]
 
-# What an archive in memory begins with (docs/rai-format.md).
+# An archive in memory begins with these bytes (docs/rai-format.md).
 _ARCHIVE_MAGIC = b"\x89RAI\r\n\x1a\n"
 
 

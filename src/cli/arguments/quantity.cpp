@@ -23,7 +23,7 @@ constexpr double kLongestSeconds = 365.0 * 24 * 3600;
 // The greatest number up to which every whole number has a double of its own.
 constexpr double kMostWhole = 9007199254740992.0;
 
-// Returns the number in front, times the factor of the unit behind it.
+// Returns the number at the beginning of the text, multiplied by the factor of its unit.
 std::optional<double> scaled(std::string_view text, std::span<const Unit> units) {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

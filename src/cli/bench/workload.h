@@ -29,7 +29,7 @@ struct Workload {
   // Whether a run that has issued so many jobs in this time is to issue no more. A run with a
   // duration, and one that is ended, issues at least one.
   bool complete(uint64_t issued, int64_t elapsed_ns) const;
-  // The same for the jobs before the measured ones.
+  // Whether the jobs before the measured ones are complete, by limits of the same kind.
   bool is_warm(uint64_t issued, int64_t elapsed_ns) const;
 };
 

@@ -14,7 +14,7 @@ namespace millrace::cli {
 // input is a picture, or the input takes bytes as they are.
 void note_unstated_preprocessing(const graph::CompiledModel& model, const LoadedInputs& inputs,
                                  const PictureFlags& flags);
-// The same for one input, with its shape, to which pictures are given.
+// Prints the note for a single input, with its shape, to which pictures are given.
 void note_unstated_preprocessing(const graph::CompiledModel& model, const graph::Boundary& input,
                                  const PictureFlags& flags);
 
