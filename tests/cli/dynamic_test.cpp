@@ -79,7 +79,7 @@ TEST_F(DynamicTest, ShapesThatDoNotFitAreRefused) {
   const std::string input = raw("a.bin", {1, 2, 3});
   expect_failure(run(input, {"--shape", "data=1,4"}), "[?,3]");
   expect_wrong_command_line(run(input, {"--shape", "data=1,x"}), "1,x");
-  expect_failure(run(input, {"--shape", "other=1,3"}), "no such input");
+  expect_failure(run(input, {"--shape", "other=1,3"}), "no input 'other'");
   expect_failure(run(input, {"--shape", "data=1,3", "--shape", "data=1,3"}),
                  "input 'data' is given two shapes");
   expect_failure(run(array("a.npy", "(3, 2)", {1, 2, 3, 4, 5, 6})), "[3,2]");

@@ -206,7 +206,10 @@ TEST_F(RunTest, WrongInputsAreRefusedByName) {
   const std::string model = compiled("glyphs.rai");
   const std::string short_input = raw_input("short.bin", {1, 2, 3});
   expect_failure(millrace({"run", model, "--input", short_input}), "short.bin");
-  expect_failure(millrace({"run", model, "--input", "photo=" + short_input}), "photo");
+  expect_failure(millrace({"run", model, "--input", "photo=" + short_input}),
+                 "the model has no input 'photo'; its inputs are image");
+  expect_failure(millrace({"run", model, "--input", "imgae=" + short_input}),
+                 "did you mean image?");
   expect_failure(millrace({"run", model, "--input", "none.bin"}), "none.bin");
   expect_failure(millrace({"run", model, "--input", kGlyphsFolder + "heldback_labels.npy"}),
                  "heldback_labels.npy");

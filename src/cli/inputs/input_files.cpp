@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "cli/arguments/suggestion.h"
 #include "cli/data/data_set.h"
 #include "cli/data/frame_file.h"
 #include "cli/inputs/boundary_tensor.h"
@@ -88,32 +89,42 @@ Status not_read(const std::string& path, std::string_view what) {
       path, what, io::picture_formats()));
 }
 
-std::string input_names(const graph::CompiledModel& model) {
+std::vector<std::string> input_names(const graph::CompiledModel& model) {
   std::vector<std::string> names;
   for (const graph::Boundary& input : model.inputs) names.push_back(input.cpu.name);
-  return fmt::format("{}", fmt::join(names, ", "));
+  return names;
 }
 
-// Resolves one argument, NAME=FILE or, if the model has one input, FILE.
-Result<InputFile> resolve(const graph::CompiledModel& model, const std::string& argument) {
+}  // namespace
+
+Status no_such_input(const graph::CompiledModel& model, const std::string& name) {
+  const std::vector<std::string> names = input_names(model);
+  return invalid_argument(fmt::format("the model has no input '{}'; its inputs are {}{}", name,
+                                      fmt::join(names, ", "), did_you_mean(name, names)));
+}
+
+Result<InputFile> resolve_input(const graph::CompiledModel& model, const char* option,
+                                const std::string& argument) {
   for (size_t i = 0; i < model.inputs.size(); ++i) {
     const std::string prefix = model.inputs[i].cpu.name + "=";
     if (argument.starts_with(prefix)) return InputFile{i, argument.substr(prefix.size())};
   }
-  if (model.inputs.size() == 1 && argument.find('=') == std::string::npos)
-    return InputFile{0, argument};
-  return invalid_argument(
-      fmt::format("--input {}: the model's inputs are {}", argument, input_names(model)));
+  const size_t separator = argument.find('=');
+  if (model.inputs.size() == 1 && separator == std::string::npos) return InputFile{0, argument};
+  const std::string context = fmt::format("{} {}", option, argument);
+  if (separator != std::string::npos)
+    return no_such_input(model, argument.substr(0, separator)).with_context(context);
+  return invalid_argument(fmt::format("write it as NAME=FILE, since the model's inputs are {}",
+                                      fmt::join(input_names(model), ", ")))
+      .with_context(context);
 }
-
-}  // namespace
 
 Result<std::vector<InputFile>> resolve_inputs(const graph::CompiledModel& model,
                                               const std::vector<std::string>& arguments) {
   std::vector<InputFile> files;
   std::vector<bool> named(model.inputs.size());
   for (const std::string& argument : arguments) {
-    MILLRACE_ASSIGN_OR_RETURN(const InputFile source, resolve(model, argument));
+    MILLRACE_ASSIGN_OR_RETURN(const InputFile source, resolve_input(model, "--input", argument));
     named[source.input] = true;
     std::error_code error;
     if (!std::filesystem::is_directory(source.path, error)) {
@@ -126,7 +137,8 @@ Result<std::vector<InputFile>> resolve_inputs(const graph::CompiledModel& model,
   for (size_t i = 0; i < named.size(); ++i)
     if (!named[i])
       return invalid_argument(fmt::format("no --input for '{}'; the model's inputs are {}",
-                                          model.inputs[i].cpu.name, input_names(model)));
+                                          model.inputs[i].cpu.name,
+                                          fmt::join(input_names(model), ", ")));
   return files;
 }
 

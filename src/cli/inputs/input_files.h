@@ -19,6 +19,15 @@ struct InputFile {
   std::string path;
 };
 
+// Returns kInvalidArgument that says which inputs the model has, and which of them was probably
+// meant.
+Status no_such_input(const graph::CompiledModel& model, const std::string& name);
+
+// Resolves one argument of `option`: NAME=FILE or, if the model has one input, FILE.
+// kInvalidArgument, with the option, for a name that the model does not have.
+Result<InputFile> resolve_input(const graph::CompiledModel& model, const char* option,
+                                const std::string& argument);
+
 // Resolves NAME=SOURCE arguments, or a plain SOURCE if the model has one input. A source is a file,
 // or a folder, which stands for the files that DataSet takes from it (data/data_set.h). The frames
 // of several sources of one input follow each other. kInvalidArgument, with the names of the

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/shell_word.h"
+#include "cli/inputs/input_files.h"
 #include "cli/name_value.h"
 #include "tensor/tensor_shape.h"
 
@@ -21,8 +22,7 @@ Status add_shape(const graph::CompiledModel& model, const std::string& argument,
   MILLRACE_ASSIGN_OR_RETURN(const NameValue entry, split_name_value(argument));
   const auto input = std::ranges::find(model.inputs, entry.name,
                                        [](const graph::Boundary& i) { return i.cpu.name; });
-  if (input == model.inputs.end())
-    return invalid_argument(fmt::format("{}: the model has no such input", argument));
+  if (input == model.inputs.end()) return no_such_input(model, entry.name).with_context(argument);
   const std::vector<uint32_t> shape = parse_numbers<uint32_t>(entry.value, 0);
   if (shape.empty() || !can_have(*input, shape))
     return invalid_argument(
