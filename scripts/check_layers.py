@@ -72,7 +72,7 @@ MAY_INCLUDE = {
     "quantise": CORE | {"runtime", CPU_CAPABILITIES},
     "io": BASE | {"tensor", "model", "vision/preprocess"},
     "cli": CORE
-    | {"runtime", "compiler", "quantise", "io", "vision/preprocess", CPU_CAPABILITIES}
+    | {"runtime", "compiler", "quantise", "io", "vision/preprocess", "vision/postprocess", CPU_CAPABILITIES}
     | {"public/millrace", "public/nrt"},
     # The module of the native API sees the public headers only.
     "python/core": {"public/millrace", SHARED_TYPES},

@@ -47,6 +47,9 @@ struct RunArguments {
   std::string output_dir;
   std::string output_format = "bin";  // or "npy"
   std::string labels;
+  std::string draw;                      // a picture for the boxes of a detector; empty: none
+  double least_score = 0.5;              // of a box, with `draw`
+  std::vector<std::string> save_inputs;  // files for the inputs that pictures became
   bool json = false;
   uint32_t top = 0;
   std::vector<std::string> shapes;  // shapes of open inputs: NAME=1,3,224,224

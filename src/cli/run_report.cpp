@@ -61,6 +61,30 @@ Json describe_output(const OutputSummary& output) {
   return json;
 }
 
+void print_detections(const std::vector<PhotoDetection>& detections) {
+  print_escaped("{} detection{}\n", detections.size(), detections.size() == 1 ? "" : "s");
+  for (size_t i = 0; i < detections.size(); ++i) {
+    const PhotoDetection& found = detections[i];
+    print_escaped("  {}. {} {:.6g}{}{}  x {:.0f} to {:.0f}, y {:.0f} to {:.0f}\n", i + 1,
+                  found.object_class, found.score, found.label.empty() ? "" : "  ", found.label,
+                  found.left, found.right, found.top, found.bottom);
+  }
+}
+
+Json describe_detections(const std::vector<PhotoDetection>& detections) {
+  Json list = Json::array();
+  for (const PhotoDetection& found : detections) {
+    Json entry = {{"class", found.object_class}, {"score", found.score}};
+    if (!found.label.empty()) entry["label"] = found.label;
+    entry["left"] = found.left;
+    entry["top"] = found.top;
+    entry["right"] = found.right;
+    entry["bottom"] = found.bottom;
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
 }  // namespace
 
 OutputSummary summary_of(const tensor::TensorDesc& desc, const std::vector<float>& values,
@@ -82,6 +106,7 @@ void print_run_text(const std::vector<FrameReport>& frames) {
   for (size_t i = 0; i < frames.size(); ++i) {
     if (frames.size() > 1) print_escaped("frame {}  {}\n", i, frames[i].source);
     for (const OutputSummary& output : frames[i].outputs) print_output(output);
+    if (frames[i].detections) print_detections(*frames[i].detections);
   }
 }
 
@@ -91,6 +116,8 @@ void print_run_json(const std::vector<FrameReport>& frames) {
     Json outputs = Json::array();
     for (const OutputSummary& output : frame.outputs) outputs.push_back(describe_output(output));
     json["frames"].push_back({{"source", frame.source}, {"outputs", std::move(outputs)}});
+    if (frame.detections)
+      json["frames"].back()["detections"] = describe_detections(*frame.detections);
   }
   print_escaped_lines(json_lines(std::move(json)));
 }

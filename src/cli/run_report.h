@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "cli/detections/photo_detections.h"
 #include "tensor/desc.h"
 
 namespace millrace::cli {
@@ -26,6 +28,7 @@ struct OutputSummary {
 struct FrameReport {
   std::string source;  // the file of the first input
   std::vector<OutputSummary> outputs;
+  std::optional<std::vector<PhotoDetection>> detections;  // with --draw
 };
 
 // Summarises an output with these values, and ranks its `top` highest ones.

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <utility>
@@ -44,11 +45,16 @@ class OutputSink {
 };
 
 // Returns whether an output file may have this name: printable, ending in ".bin" or ".npy", without
-// a folder.
+// a folder. Names that end in ".named" stand for files whose paths the command line has.
 bool is_output_name(const std::string& name);
 
-// Returns a sink that writes each settled file once into `directory`, which it makes if it is
-// missing, and prints a line for each. kCorruptData for a file that was not settled.
-OutputSink files_in(const std::string& directory);
+// The paths that the command line has for single files, by names that end in ".named".
+using NamedFiles = std::map<std::string, std::string>;
+
+// Returns a sink that writes each settled file once, to its path in `named` or into `directory`,
+// which it makes if it is missing, and prints a line for each if `announces` is set. kCorruptData
+// for a file that was not settled, or that has no path.
+OutputSink files_in(const std::string& directory, const NamedFiles& named = {},
+                    bool announces = true);
 
 }  // namespace millrace::cli

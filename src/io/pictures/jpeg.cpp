@@ -9,9 +9,10 @@ namespace millrace::io {
 namespace {
 
 struct Destroy {
-  void operator()(void* decoder) const noexcept { tjDestroy(decoder); }
+  void operator()(void* codec) const noexcept { tjDestroy(codec); }
 };
 using Decoder = std::unique_ptr<void, Destroy>;
+using Encoder = std::unique_ptr<void, Destroy>;
 
 // Whether there is no end-of-image marker. Segments are skipped by their length, since they may
 // contain a thumbnail with a marker of its own.
@@ -75,6 +76,10 @@ Result<Pixels> decode_cmyk(const Pixels& size, void* decoder, std::span<const st
   return options.channels == 1 ? grey_of(rgb) : Result<Pixels>(std::move(rgb));
 }
 
+struct Free {
+  void operator()(unsigned char* bytes) const noexcept { tjFree(bytes); }
+};
+
 }  // namespace
 
 Result<Pixels> decode_jpeg(std::span<const std::byte> file, const DecodeOptions& options) {
@@ -96,6 +101,24 @@ Result<Pixels> decode_jpeg(std::span<const std::byte> file, const DecodeOptions&
   const int format = options.channels == 1 ? TJPF_GRAY : TJPF_RGB;
   MILLRACE_RETURN_IF_ERROR(decode_into(pixels, format, decoder.get(), file));
   return pixels;
+}
+
+Result<std::vector<std::byte>> encode_jpeg(const Pixels& picture) {
+  constexpr int kQuality = 92;
+  const Encoder encoder(tjInitCompress());
+  if (encoder == nullptr) return Status(StatusCode::kOutOfMemory, "no memory for a JPEG encoder");
+  unsigned char* written = nullptr;
+  unsigned long size = 0;
+  const int failed =
+      tjCompress2(encoder.get(), picture.bytes.get(), static_cast<int>(picture.width), /*pitch=*/0,
+                  static_cast<int>(picture.height), TJPF_RGB, &written, &size, TJSAMP_444, kQuality,
+                  TJFLAG_ACCURATEDCT);
+  const std::unique_ptr<unsigned char, Free> file(written);
+  if (failed != 0)
+    return internal_error(
+        fmt::format("cannot write a JPEG (libjpeg-turbo: {})", tjGetErrorStr2(encoder.get())));
+  const auto* bytes = reinterpret_cast<const std::byte*>(file.get());
+  return std::vector<std::byte>(bytes, bytes + size);
 }
 
 }  // namespace millrace::io

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <span>
+#include <vector>
 
 #include "base/status.h"
 #include "io/pictures/pixels.h"
@@ -13,5 +14,9 @@ namespace millrace::io {
 // in the middle of its picture, where the decoder would fill the rest with grey; otherwise as
 // allocate_pixels().
 Result<Pixels> decode_jpeg(std::span<const std::byte> file, const DecodeOptions& options);
+
+// Returns a JPEG of the picture, which has three channels, in high quality and without subsampling
+// of colours. kOutOfMemory.
+Result<std::vector<std::byte>> encode_jpeg(const Pixels& picture);
 
 }  // namespace millrace::io

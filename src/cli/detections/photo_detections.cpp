@@ -1,0 +1,99 @@
+#include "cli/detections/photo_detections.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ranges>
+
+#include "vision/preprocess/geometry.h"
+
+namespace millrace::cli {
+namespace {
+
+bool holds_bytes(const tensor::TensorDesc& desc) {
+  return desc.type == tensor::DataType::kInt8 || desc.type == tensor::DataType::kUint8;
+}
+
+// Returns the map from the photo to the network's input.
+vision::Geometry geometry_on(const io::Canvas& photo, const InputSize& input,
+                             const vision::FitOptions& fit) {
+  return vision::geometry_of(
+      vision::place(fit, {0, 0, photo.width(), photo.height()}, {0, 0, input.width, input.height}));
+}
+
+PhotoDetection on_photo(const vision::Detection& found, const vision::Geometry& geometry,
+                        const io::Canvas& photo, const std::vector<std::string>& labels) {
+  const auto x = [&](double at) {
+    return std::clamp((at - geometry.pad_x) / geometry.scale_x + geometry.crop_x, 0.0,
+                      static_cast<double>(photo.width()));
+  };
+  const auto y = [&](double at) {
+    return std::clamp((at - geometry.pad_y) / geometry.scale_y + geometry.crop_y, 0.0,
+                      static_cast<double>(photo.height()));
+  };
+  const vision::Box& box = found.box;
+  return {.object_class = found.class_id,
+          .label = found.class_id < labels.size() ? labels[found.class_id] : std::string(),
+          .score = found.score,
+          .left = x(box.x),
+          .top = y(box.y),
+          .right = x(double{box.x} + box.width),
+          .bottom = y(double{box.y} + box.height)};
+}
+
+std::string caption_of(const PhotoDetection& found) {
+  return found.label.empty() ? fmt::format("{} {:.2f}", found.object_class, found.score)
+                             : fmt::format("{} {:.2f}", found.label, found.score);
+}
+
+}  // namespace
+
+Status check_drawing(const std::string& path) {
+  if (path.empty() || !io::writable_format(path).empty()) return {};
+  return invalid_argument(
+      fmt::format("--draw {}: pictures are written as .jpg or .png files", path));
+}
+
+Status check_one_photo(const LoadedInputs& inputs) {
+  if (inputs.pictures.empty())
+    return invalid_argument("--draw needs a picture as input, such as a .jpg file");
+  if (inputs.pictures.front() != 0)
+    return invalid_argument("--draw needs a picture as the first input of the model");
+  if (inputs.frames != 1)
+    return invalid_argument(fmt::format("--draw takes one picture, not {}", inputs.frames));
+  return {};
+}
+
+DetectorOutput detector_output(const graph::Boundary& output, std::vector<float> values) {
+  DetectorOutput result{output.cpu, std::move(values)};
+  if (holds_bytes(output.cpu))
+    for (float& value : result.values)
+      value = static_cast<float>((double{value} - output.quant.zero_point) * output.quant.scale);
+  return result;
+}
+
+Result<std::vector<PhotoDetection>> detections_on_photo(std::span<const DetectorOutput> outputs,
+                                                        const tensor::TensorDesc& input,
+                                                        const vision::FitOptions& fit,
+                                                        const io::Canvas& photo, float least_score,
+                                                        const std::vector<std::string>& labels) {
+  const InputSize size{.width = input.shape[3], .height = input.shape[2]};
+  MILLRACE_ASSIGN_OR_RETURN(const auto found, detections_in(outputs, size, least_score));
+  const vision::Geometry geometry = geometry_on(photo, size, fit);
+  std::vector<PhotoDetection> detections;
+  for (const vision::Detection& one : found)
+    detections.push_back(on_photo(one, geometry, photo, labels));
+  return detections;
+}
+
+void draw_detections(std::span<const PhotoDetection> detections, io::Canvas& photo) {
+  for (const PhotoDetection& found : std::views::reverse(detections))
+    photo.draw({.left = found.left,
+                .top = found.top,
+                .right = found.right,
+                .bottom = found.bottom,
+                .caption = caption_of(found),
+                .colour = found.object_class});
+}
+
+}  // namespace millrace::cli

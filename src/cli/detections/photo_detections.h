@@ -1,0 +1,45 @@
+// Draws what a detector found on the photo that it was run on. Thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "cli/detections/detections.h"
+#include "cli/inputs/frames.h"
+#include "io/pictures/canvas.h"
+
+namespace millrace::cli {
+
+// A detection in pixels of the photo, within its edges.
+struct PhotoDetection {
+  uint32_t object_class = 0;
+  std::string label;  // empty: none
+  float score = 0;
+  double left = 0, top = 0, right = 0, bottom = 0;
+};
+
+// Checks that the name of the drawn picture says which format it gets.
+Status check_drawing(const std::string& path);
+
+// Checks that there is one photo, which is the model's first input. kInvalidArgument otherwise.
+Status check_one_photo(const LoadedInputs& inputs);
+
+// Returns an output of a frame as the elements that it stands for.
+DetectorOutput detector_output(const graph::Boundary& output, std::vector<float> values);
+
+// Finds the detections (detections.h) and maps them to the photo by the inverse of its
+// preprocessing, which is that of `fit`. Labels name classes from 0. Requirement: `input` has the
+// layout NCHW.
+Result<std::vector<PhotoDetection>> detections_on_photo(std::span<const DetectorOutput> outputs,
+                                                        const tensor::TensorDesc& input,
+                                                        const vision::FitOptions& fit,
+                                                        const io::Canvas& photo, float least_score,
+                                                        const std::vector<std::string>& labels);
+
+// Draws boxes with labels or class numbers, and scores. The best comes last, on top of others.
+void draw_detections(std::span<const PhotoDetection> detections, io::Canvas& photo);
+
+}  // namespace millrace::cli

@@ -1,0 +1,169 @@
+// `millrace run --draw` on real detectors. Skipped where the models are not beside the project.
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "io/file.h"
+#include "io/npy.h"
+#include "io/pictures/canvas.h"
+#include "tests/cli/cli_fixture.h"
+#include "tests/support/test_models.h"
+
+namespace millrace::test {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class DrawTest : public CliTest {
+ protected:
+  std::string content(const std::string& name) const {
+    std::ifstream stream(file(name));
+    return {std::istreambuf_iterator<char>(stream), {}};
+  }
+
+  ProgramResult draw(const std::string& model, const std::string& picture, const std::string& drawn,
+                     std::vector<std::string> flags) const {
+    flags.insert(flags.begin(), {"run", *test_model("models/" + model), "-i",
+                                 *test_model("images/" + picture), "--draw", drawn});
+    return millrace(flags);
+  }
+};
+
+TEST_F(DrawTest, UltrafaceBoxesAreInPixelsOfThePhoto) {
+  if (!test_model("models/ultraface_rfb320.onnx")) GTEST_SKIP() << "no test models";
+  const ProgramResult result =
+      draw("ultraface_rfb320.onnx", "astronaut.png", file("face.jpg"),
+           {"--mean", "127", "--scale", "0.0078125", "--least-score", "0.7", "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const json found = json::parse(result.out)["frames"][0]["detections"];
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0]["class"], 1);
+  // The photo has 512 x 512 pixels.
+  EXPECT_NEAR(found[0]["left"], 0.3508 * 512, 1);
+  EXPECT_NEAR(found[0]["top"], 0.1201 * 512, 1);
+  EXPECT_NEAR(found[0]["right"], 0.5233 * 512, 1);
+  EXPECT_NEAR(found[0]["bottom"], 0.3395 * 512, 1);
+  EXPECT_THAT(content("face.jpg"), StartsWith("\xFF\xD8\xFF"));
+}
+
+TEST_F(DrawTest, YunetBoxesHaveTheLabelThatIsGiven) {
+  if (!test_model("models/yunet_n_320_320.onnx")) GTEST_SKIP() << "no test models";
+  const std::string labels = "face\n";
+  ASSERT_TRUE(io::write_file(file("labels.txt"), std::as_bytes(std::span(labels))).ok());
+  const ProgramResult result =
+      draw("yunet_n_320_320.onnx", "astronaut.png", file("face.png"),
+           {"--order", "bgr", "--labels", file("labels.txt"), "--normalize", "none", "--sandbox"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("1 detection\n  1. 0 0.93"));
+  EXPECT_THAT(result.out, HasSubstr("  face  x 180 to "));
+  EXPECT_THAT(result.out, HasSubstr("wrote " + file("face.png")));
+  EXPECT_THAT(content("face.png"), StartsWith("\x89PNG"));
+}
+
+// Resizing places the cat differently in the input of the network, but not in the photo, which has
+// 451 x 300 pixels.
+TEST_F(DrawTest, FastestdetFindsTheCatWhateverTheResizing) {
+  if (!test_model("models/fastestdet.onnx")) GTEST_SKIP() << "no test models";
+  for (const char* resize : {"stretch", "letterbox"}) {
+    SCOPED_TRACE(resize);
+    const ProgramResult result =
+        draw("fastestdet.onnx", "chelsea.png", file("cat.jpg"),
+             {"--order", "bgr", "--scale", "0.0039215686", "--resize", resize, "--json"});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    const json found = json::parse(result.out)["frames"][0]["detections"];
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0]["class"], 15);
+    EXPECT_NEAR(found[0]["left"], 0, 10);
+    EXPECT_NEAR(found[0]["right"], 420, 10);
+    EXPECT_NEAR(found[0]["bottom"], 288, 10);
+  }
+}
+
+class DrawRefusalTest : public DrawTest {
+ protected:
+  std::string photo() const {
+    const std::string grey = "P5\n2 2\n255\n" + std::string(4, '\x60');
+    EXPECT_TRUE(io::write_file(file("photo.pgm"), std::as_bytes(std::span(grey))).ok());
+    return file("photo.pgm");
+  }
+  ProgramResult run(std::vector<std::string> flags) const {
+    flags.insert(flags.begin(), {"run", kGlyphsOnnx, "--normalize", "unit"});
+    return millrace(flags);
+  }
+};
+
+TEST_F(DrawRefusalTest, AClassifierHasNoBoxes) {
+  expect_failure(run({"-i", photo(), "--draw", file("a.jpg")}), "'scores' [1,40]");
+  EXPECT_EQ(content("a.jpg"), "");
+}
+
+TEST_F(DrawRefusalTest, OnePictureAndAFormatAreNeeded) {
+  expect_wrong_command_line(run({"-i", photo(), "--draw", file("a.gif")}), ".jpg or .png");
+  expect_wrong_command_line(run({"-i", photo(), "--least-score", "0.3"}), "--draw");
+  expect_failure(run({"-i", photo(), "-i", photo(), "--draw", file("a.jpg")}), "one picture");
+  const std::string zeros(32 * 32 * sizeof(float), '\0');
+  ASSERT_TRUE(io::write_file(file("zeros.bin"), std::as_bytes(std::span(zeros))).ok());
+  expect_failure(run({"-i", file("zeros.bin"), "--draw", file("a.jpg")}), "needs a picture");
+}
+
+TEST_F(DrawRefusalTest, TheInputIsSavedAsTheModelReadsIt) {
+  const std::string picture = photo();
+  ASSERT_EQ(run({"-i", picture, "--save-input", file("in.npy")}).exit_code, 0);
+  const auto array = io::read_npy(file("in.npy"));
+  ASSERT_TRUE(array.ok()) << array.status().message();
+  EXPECT_EQ(array->shape, (std::vector<uint32_t>{1, 1, 32, 32}));
+  const ProgramResult given = run({"-i", picture, "--top", "3"});
+  EXPECT_EQ(run({"-i", file("in.npy"), "--top", "3"}).out,
+            run({"-i", picture, "--top", "3", "--time-limit", "60s"}).out);
+  EXPECT_EQ(run({"-i", file("in.npy"), "--top", "3"}).out, given.out);
+  expect_wrong_command_line(run({"-i", picture, "--view", "hw", "--save-input", file("in.npy")}),
+                            "--view cpu");
+}
+
+// The bytes of the hardware view are what a program for the board reads from a file.
+TEST_F(DrawRefusalTest, TheInputIsSavedInTheHardwareView) {
+  const std::string model = compiled("bf16.rai", {"--precision", "bf16"});
+  const std::vector<std::string> common = {"run", model, "--view", "hw", "--normalize", "unit"};
+  const auto run_on = [&](const std::string& input, std::vector<std::string> flags) {
+    flags.insert(flags.begin(), common.begin(), common.end());
+    flags.insert(flags.end(), {"-i", input});
+    return millrace(flags);
+  };
+  const ProgramResult first =
+      run_on(photo(), {"--top", "3", "--sandbox", "--save-input", "image=" + file("in.raw")});
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_EQ(content("in.raw").size(), 32u * 32 * 4 * 2) << "[32,1,32,1,4] BF16";
+  const ProgramResult again = run_on(file("in.raw"), {"--top", "3"});
+  EXPECT_EQ(first.out, "wrote " + file("in.raw") + " (8192 bytes)\n" + again.out);
+}
+
+TEST_F(DrawRefusalTest, AnInputToSaveIsOneOfTheModel) {
+  expect_failure(run({"-i", photo(), "--save-input", "pixels=" + file("a.bin")}),
+                 "--save-input pixels=");
+}
+
+TEST(Canvas, DrawsWithinThePictureOnly) {
+  const TemporaryDirectory directory;
+  const std::string white = "P6\n40 30\n255\n" + std::string(40 * 30 * 3, '\xFF');
+  const std::string path = directory.file("white.ppm");
+  ASSERT_TRUE(io::write_file(path, std::as_bytes(std::span(white))).ok());
+  auto canvas = io::Canvas::open(path);
+  ASSERT_TRUE(canvas.ok()) << canvas.status().message();
+  EXPECT_EQ(canvas->width(), 40u);
+  const auto before = canvas->encode("png");
+  canvas->draw({.left = -1e9, .top = -5, .right = 1e9, .bottom = 1e9, .caption = "caf\xC3\xA9"});
+  canvas->draw({.left = 50, .top = 50, .right = 60, .bottom = 60, .caption = {}});
+  const auto after = canvas->encode("png");
+  ASSERT_TRUE(before.ok() && after.ok());
+  EXPECT_NE(*before, *after);
+  EXPECT_FALSE(canvas->encode("gif").ok());
+  EXPECT_EQ(io::writable_format("A.JPeG"), "jpeg");
+  EXPECT_EQ(io::writable_format("a.webp"), "");
+}
+
+}  // namespace
+}  // namespace millrace::test
