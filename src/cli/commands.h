@@ -86,7 +86,8 @@ struct ExplainArguments {
   std::string device = "cpu";
   bool profile = false;
   std::vector<std::string> shapes;
-  uint32_t runs = 20;  // measured runs, with `profile`
+  uint32_t runs = 20;   // measured runs, with `profile`
+  std::string against;  // another compilation, whose times to compare, with `profile`; empty: none
   bool json = false;
 };
 

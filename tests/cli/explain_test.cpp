@@ -133,6 +133,33 @@ TEST_F(ExplainTest, AProfileGivesSharesOfTheTime) {
   EXPECT_NEAR(of_operations, sum, 1e-4);
 }
 
+// Both compilations name their nodes as the ONNX file does.
+TEST_F(ExplainTest, TwoCompilationsAreComparedNodeByNode) {
+  const std::string exact = compiled("fp32.rai"),
+                    half = compiled("bf16.rai", {"--precision", "bf16"});
+  const Json found = explanation(exact, {"--profile", "--runs", "2", "--against", half});
+  EXPECT_EQ(found["against"]["precision"], "bf16");
+  size_t in_both = 0, of_none = 0;
+  for (const Json& node : found["by_node"]) {
+    EXPECT_EQ(of_none, 0u) << "the steps of no node come last";
+    of_none += node["node"] == "" ? 1 : 0;
+    if (node["operator"] == "Conv" && node["mean_us"].is_number() && node["other_us"].is_number())
+      ++in_both;
+  }
+  EXPECT_GT(in_both, 0u) << found["by_node"].dump(2);
+  const ProgramResult text = millrace({"explain", exact, "--profile", "--runs", "1", "--against",
+                                       kGlyphsOnnx, "--precision", "bf16"});
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  for (const char* part : {"A  glyphs  fp32  on ", "B  glyphs  bf16  on ", "B takes", " (Conv)\n"})
+    EXPECT_THAT(text.out, HasSubstr(part));
+}
+
+TEST_F(ExplainTest, ThereIsNothingToCompareWithoutAProfile) {
+  EXPECT_EQ(millrace({"explain", kGlyphsOnnx, "--against", kGlyphsOnnx}).exit_code, 2);
+  expect_failure(millrace({"explain", kGlyphsOnnx, "--profile", "--against", "none.rai"}),
+                 "none.rai");
+}
+
 TEST_F(ExplainTest, TheTextNamesKernelsAndPartitions) {
   const ProgramResult result = millrace({"explain", kGlyphsOnnx, "--cpu-ops", "GlobalPool"});
   EXPECT_EQ(result.exit_code, 0) << result.err;

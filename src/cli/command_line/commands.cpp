@@ -252,7 +252,8 @@ void add_bench_command(CLI::App& app, CommandLine& line) {
 void add_explain_command(CLI::App& app, CommandLine& line) {
   CLI::App* command =
       app.add_subcommand("explain", "Show which kernel runs each operator, where, and why");
-  show_by_example(*command, {"millrace explain model.rai --profile"});
+  show_by_example(*command, {"millrace explain model.rai --profile",
+                             "millrace explain int8.rai --profile --against fp32.rai"});
   auto arguments = std::make_shared<ExplainArguments>();
   add_model(*command, arguments->model);
   add_device_flag(*command, arguments->device);
@@ -263,6 +264,11 @@ void add_explain_command(CLI::App& app, CommandLine& line) {
            1'000'000)
       ->needs(profile)
       ->capture_default_str();
+  taking(command->add_option("--against", arguments->against,
+                             "with --profile: another compilation of the model, whose times are "
+                             "shown beside these, node by node"),
+         "FILE")
+      ->needs(profile);
   add_json_flag(*command, arguments->json);
   add_compile_flags(*command, arguments->flags);
   choose<ExplainArguments, run_explain>(*command, std::move(arguments), check_explain, line);

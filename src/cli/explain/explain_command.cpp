@@ -1,8 +1,10 @@
 // `millrace explain`: shows which kernel runs each operator, in which layouts, where and why and,
-// with --profile, the share of the time of each step.
+// with --profile, the share of the time of each step; with --against, the times of two compilations
+// of a model by node.
 #include "cli/commands.h"
 #include "cli/explain/explain_model.h"
 #include "cli/explain/explanation.h"
+#include "cli/explain/node_times.h"
 #include "cli/print_escaped.h"
 #include "cli/report/json_text.h"
 
@@ -13,7 +15,7 @@ Status run_explain(const ExplainArguments& arguments) {
   if (arguments.json)
     print_escaped_lines(json_lines(explanation));
   else
-    print_explanation(explanation);
+    (explanation.contains("against") ? print_comparison : print_explanation)(explanation);
   return {};
 }
 

@@ -8,6 +8,7 @@
 
 #include "cli/explain/explanation.h"
 #include "cli/explain/lone_rank.h"
+#include "cli/explain/node_times.h"
 #include "cli/inputs/job_buffers.h"
 #include "cli/inputs/open_tensors.h"
 #include "cli/inputs/random_inputs.h"
@@ -86,16 +87,10 @@ Result<LoadedModel> load_to_explain(const ExplainArguments& arguments,
   return loaded;
 }
 
-}  // namespace
-
-Status check_explain(const ExplainArguments& arguments) {
-  MILLRACE_RETURN_IF_ERROR(check_shape_texts("--shape", arguments.shapes));
-  return check_flags(arguments.model, arguments.flags);
-}
-
-Result<nlohmann::ordered_json> explain_model(const ExplainArguments& arguments) {
-  MILLRACE_ASSIGN_OR_RETURN(auto model,
-                            open_static_model(arguments.model, arguments.flags, arguments.shapes));
+// Explains the model of one file.
+Result<nlohmann::ordered_json> explain_one(const ExplainArguments& arguments,
+                                           const std::string& path) {
+  MILLRACE_ASSIGN_OR_RETURN(auto model, open_static_model(path, arguments.flags, arguments.shapes));
   MILLRACE_ASSIGN_OR_RETURN(const LoadedModel loaded, load_to_explain(arguments, std::move(model)));
   std::optional<runtime::ProfileTotals> profile;
   if (arguments.profile) {
@@ -104,6 +99,24 @@ Result<nlohmann::ordered_json> explain_model(const ExplainArguments& arguments) 
   const auto& names = arguments.flags.cpu_operators;
   return explain(*loaded.program, loaded.device->capabilities(), {names.begin(), names.end()},
                  profile ? &*profile : nullptr);
+}
+
+}  // namespace
+
+Status check_explain(const ExplainArguments& arguments) {
+  MILLRACE_RETURN_IF_ERROR(check_shape_texts("--shape", arguments.shapes));
+  // Options of the compiler have an effect if one of both files is to be compiled.
+  const bool compiles_other = arguments.against.ends_with(".onnx");
+  return check_flags(compiles_other ? arguments.against : arguments.model, arguments.flags);
+}
+
+Result<nlohmann::ordered_json> explain_model(const ExplainArguments& arguments) {
+  MILLRACE_ASSIGN_OR_RETURN(auto explanation, explain_one(arguments, arguments.model));
+  if (arguments.against.empty()) return explanation;
+  MILLRACE_ASSIGN_OR_RETURN(auto other, explain_one(arguments, arguments.against));
+  explanation["by_node"] = times_by_node(explanation, other);
+  explanation["against"] = std::move(other);
+  return explanation;
 }
 
 }  // namespace millrace::cli

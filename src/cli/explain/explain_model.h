@@ -11,9 +11,10 @@
 namespace millrace::cli {
 
 // Returns the report of explain() (explanation.h) on the model, with times of
-// `arguments.runs` jobs on random inputs if `arguments.profile` is set. Requirement:
-// check_explain() accepts the arguments. Errors are those of open_static_model() and of the device;
-// kUnsupported: a profile of a model of several ranks.
+// `arguments.runs` jobs on random inputs if `arguments.profile` is set. With `arguments.against` it
+// also has that of the other model, as "against", and the times of both, as "by_node"
+// (node_times.h). Requirement: check_explain() accepts the arguments. Errors are those of
+// open_static_model() and of the device; kUnsupported: a profile of a model of several ranks.
 Result<nlohmann::ordered_json> explain_model(const ExplainArguments& arguments);
 
 }  // namespace millrace::cli
