@@ -39,6 +39,8 @@ LayerRow row_of(const quantise::LayerAccount& layer, const std::string& precisio
   row.high = layer.range.high;
   row.is_kept = layer.kept_in.has_value();
   row.scale = row.is_kept ? 0 : layer.scale;
+  // Every layer that is not kept reads integers, but not every result is stored as integers.
+  row.has_float_result = precision == kInt8 && !row.is_kept && !(layer.scale > 0);
   row.precision = row.is_kept ? graph::name_of(*layer.kept_in) : precision;
   row.ms_before = layer.ms_before;
   row.ms_after = layer.ms_after;

@@ -86,14 +86,19 @@ std::string histograms(const std::vector<LayerRow>& layers) {
       cards);
 }
 
+// Returns an end of the range; "-" for a layer without one.
+std::string end_text(const LayerRow& layer, double end) {
+  return layer.low < layer.high ? fmt::format("{:.4g}", end) : "-";
+}
+
 std::string table_row(const LayerRow& layer) {
   return fmt::format(
       "<tr><td class=\"name\">{}</td><td class=\"name\">{}</td><td class=\"name\">{}</td>"
-      "<td class=\"{}\">{}</td><td>{}</td><td>{:.4g}</td><td>{:.4g}</td><td>{}</td>"
+      "<td class=\"{}\">{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>"
       "<td>{}</td><td>{}</td></tr>\n",
       html_escaped(layer.name), html_escaped(layer.operator_name), html_escaped(layer.precision),
-      snr_class(layer.snr_db), snr_text(layer.snr_db), cosine_text(layer.cosine), layer.low,
-      layer.high, layer.scale > 0 ? fmt::format("{:.4g}", layer.scale) : "-",
+      snr_class(layer.snr_db), snr_text(layer.snr_db), cosine_text(layer.cosine),
+      end_text(layer, layer.low), end_text(layer, layer.high), scale_text(layer),
       milliseconds_text(layer.ms_before), milliseconds_text(layer.ms_after));
 }
 

@@ -19,6 +19,11 @@ std::vector<LayerRow> by_loss(std::vector<LayerRow> layers) {
   return layers;
 }
 
+std::string scale_text(const LayerRow& layer) {
+  if (layer.has_float_result) return "fp32 result";
+  return layer.scale > 0 ? fmt::format("{:.4g}", layer.scale) : "-";
+}
+
 std::string samples_text(const QuantisationReport& report) {
   return fmt::format(
       "{} on {} sample{}",

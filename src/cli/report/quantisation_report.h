@@ -28,9 +28,11 @@ struct LayerRow {
   // Cosine similarity of its result in the quantised and in the original program, with the loss of
   // the layers before it. NaN if a program does not expose the result.
   double cosine = 1;
-  double low = 0;         // the range of real values that its result can represent,
-  double high = 0;        // chosen by calibration
-  double scale = 0;       // of its result; 0 for a layer that is not quantised
+  double low = 0;    // the range of real values that its result can represent,
+  double high = 0;   // chosen by calibration
+  double scale = 0;  // of its result; 0 if that is not stored as integers
+  // Whether it computes in integers and its result is FP32, as that of the last layers is.
+  bool has_float_result = false;
   std::string precision;  // in which it computes: "int8", "bf16", "fp32"
   bool is_kept = false;   // whether it is kept in that precision for the accuracy target
   // The least time of its node in a job; empty if it was not measured.
@@ -67,6 +69,9 @@ std::string samples_text(const QuantisationReport& report);
 // Returns a text such as "2 of 9 layers: a (fp32), b (bf16); 0.410 ms without that", with the names
 // of the first `most` kept layers; empty if no layer is kept.
 std::string kept_text(const QuantisationReport& report, size_t most);
+
+// Returns the scale of the result of a layer, or "fp32 result", or "-" for a layer that is kept.
+std::string scale_text(const LayerRow& layer);
 
 // Returns facts, warnings and the `worst` layers that lost most, the worst at the bottom.
 std::string quantisation_text(const QuantisationReport& report, size_t worst = 10);

@@ -41,8 +41,7 @@ std::string line_of(const LayerRow& layer) {
   return fmt::format("  {:>7}  {:<9}  {:<23}  {:<11}  {:<9}  {} ({})\n", snr_text(layer.snr_db),
                      cosine_text(layer.cosine),
                      has_range ? fmt::format("{:.4g} to {:.4g}", layer.low, layer.high) : "-",
-                     layer.scale > 0 ? fmt::format("{:.4g}", layer.scale) : "-", layer.precision,
-                     layer.name, layer.operator_name);
+                     scale_text(layer), layer.precision, layer.name, layer.operator_name);
 }
 
 }  // namespace

@@ -68,6 +68,19 @@ std::vector<std::string> names_in_table(const ptree& page) {
   return names;
 }
 
+// The last layer of a path computes in integers and makes floating-point numbers.
+TEST(QuantisationReport, AFloatingPointResultHasNoScale) {
+  QuantisationReport one = report();
+  one.layers = {layer("last", 12)};
+  one.layers[0].low = one.layers[0].high = one.layers[0].scale = 0;
+  one.layers[0].has_float_result = true;
+  EXPECT_THAT(cli::quantisation_text(one), HasSubstr("fp32 result"));
+  const std::string page = cli::quantisation_html(one);
+  EXPECT_THAT(page, HasSubstr("<td>-</td><td>-</td><td>fp32 result</td>"));
+  one.layers[0].has_float_result = false;
+  EXPECT_EQ(cli::scale_text(one.layers[0]), "-");
+}
+
 TEST(QuantisationReport, TheLayerThatLostMostIsAtTheBottom) {
   std::vector<std::string> names;
   for (const LayerRow& row : cli::by_loss({layer("a", 20), layer("none", NAN), layer("b", 5),
