@@ -71,6 +71,8 @@ struct BenchArguments {
   double duration_seconds = 0;    // 0: `iterations` jobs instead or, without those, three seconds
   double queries_per_second = 0;  // rate of the server scenario; 0: not given
   std::optional<uint64_t> seed;   // seed of the arrival times; 1 if not given
+  std::string sweep;              // "in-flight=1,2,4" or "qps=50,100"; empty: one run
+  std::string find_rate;          // a condition, as "p99<20ms", to find a rate for; empty: none
   // Where the JSON goes: empty: nowhere; "-": to standard output, instead of the text; otherwise to
   // this file, besides the text.
   std::string json;

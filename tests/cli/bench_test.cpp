@@ -196,6 +196,60 @@ TEST_F(BenchTest, AFailedJobInTheMiddleOfAQueryHasItsOwnNumber) {
   expect_failure(result, "multi-stream, job 5");
 }
 
+TEST_F(BenchTest, ASweepHasARunForEachValue) {
+  const json found = figures({"-n", "6", "--sweep", "in-flight=1,3", "--csv", file("runs.csv")});
+  EXPECT_EQ(found["scenario"], "offline");
+  ASSERT_EQ(found["runs"].size(), 2u);
+  EXPECT_EQ(found["runs"][0]["in_flight"], 1);
+  EXPECT_EQ(found["runs"][1]["in_flight"], 3);
+  for (const json& run : found["runs"]) {
+    EXPECT_EQ(run["jobs"], 6);
+    EXPECT_GT(run["frames_per_second"], 0.0);
+    expect_times_in_order(run["latency_ms"]);
+  }
+  EXPECT_THAT(content("runs.csv"), StartsWith("in_flight,queries_per_second,jobs,"));
+  EXPECT_EQ(std::ranges::count(content("runs.csv"), '\n'), 3);
+}
+
+TEST_F(BenchTest, ASweepOfRatesIsOfTheServerScenario) {
+  const ProgramResult result =
+      millrace({"bench", kGlyphsOnnx, "-n", "5", "--sweep", "qps=400,800", "--time-limit", "60s"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, AllOf(HasSubstr("scenario    server\n"), HasSubstr("  400.0  "),
+                                HasSubstr("  800.0  ")));
+}
+
+// An hour is a condition that always holds, a nanosecond one that never does.
+TEST_F(BenchTest, ASearchSaysAtWhichRateTheConditionHolds) {
+  const json found = figures({"-n", "4", "--find-rate", "p99<1h", "--csv", file("runs.csv")});
+  EXPECT_EQ(found["condition"], "p99<1h");
+  ASSERT_FALSE(found["runs"].empty());
+  for (const json& run : found["runs"]) EXPECT_EQ(run["holds"], true);
+  EXPECT_EQ(found["highest_rate"], found["runs"].back()["queries_per_second"]);
+  EXPECT_EQ(static_cast<size_t>(std::ranges::count(content("runs.csv"), '\n')),
+            found["runs"].size() + 1);
+  const ProgramResult never = millrace({"bench", kGlyphsOnnx, "-n", "2", "--find-rate", "max<1ns"});
+  EXPECT_EQ(never.exit_code, 0) << never.err;
+  EXPECT_THAT(never.out, HasSubstr("max<1ns holds at none of these rates\n"));
+}
+
+TEST_F(BenchTest, OptionsOfASeriesOfRunsAreChecked) {
+  const auto refused = [this](std::vector<std::string> options, const char* culprit) {
+    options.insert(options.begin(), {"bench", kGlyphsOnnx});
+    expect_wrong_command_line(millrace(options), culprit);
+  };
+  refused({"--sweep", "lanes=1,2"}, "in-flight=1,2,4");
+  refused({"--sweep", "in-flight=0,2"}, "in-flight=1,2,4");
+  refused({"--sweep", "qps=nan"}, "no rate");
+  refused({"--sweep", "in-flight=1,2", "--in-flight", "2"}, "give one");
+  refused({"--sweep", "in-flight=1,2", "--find-rate", "p99<1ms"}, "give one");
+  refused({"--sweep", "in-flight=1,2", "--scenario", "single-stream"}, "one job in flight");
+  refused({"--sweep", "qps=1,2", "--scenario", "offline"}, "--scenario server");
+  refused({"--sweep", "in-flight=1,2", "--plot", "a.svg"}, "--csv");
+  refused({"--find-rate", "p99"}, "p99<20ms");
+  refused({"--find-rate", "p99<1ms", "--qps", "5"}, "--qps");
+}
+
 TEST_F(BenchTest, TheModelIsNoFileForJson) {
   expect_wrong_command_line(millrace({"bench", "--json", "run.json", kGlyphsOnnx}),
                             "a value of --json is written --json=run.json");

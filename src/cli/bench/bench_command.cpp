@@ -1,6 +1,7 @@
 // `millrace bench`: measures latency and throughput of a model on random inputs, in one scenario of
-// MLPerf or, without --scenario, in single-stream and offline one after the other. With limits or a
-// sandbox the measurement runs in a child process, and output files are written by the parent.
+// MLPerf or, without --scenario, in single-stream and offline one after the other; with --sweep or
+// --find-rate, several times with different loads. With limits or a sandbox the measurement runs in
+// a child process, and output files are written by the parent.
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -18,6 +19,7 @@
 #include "cli/bench/ended_by_user.h"
 #include "cli/bench/latency_plot.h"
 #include "cli/bench/open_loop.h"
+#include "cli/bench/sweep.h"
 #include "cli/commands.h"
 #include "cli/inputs/boundary_tensor.h"
 #include "cli/inputs/frames.h"
@@ -52,6 +54,48 @@ constexpr std::chrono::seconds kUsualDuration{3};
 bool has_hw_views(const graph::CompiledModel& model) {
   const auto has_one = [](const graph::Boundary& boundary) { return boundary.hw.has_value(); };
   return std::ranges::any_of(model.inputs, has_one) || std::ranges::any_of(model.outputs, has_one);
+}
+
+bool has_several_runs(const BenchArguments& arguments) {
+  return !arguments.sweep.empty() || !arguments.find_rate.empty();
+}
+
+// Checks the options of a sweep and of a search with each other and with those of single runs.
+Status check_several_runs(const BenchArguments& arguments) {
+  if (!has_several_runs(arguments)) return {};
+  if (!arguments.sweep.empty() && !arguments.find_rate.empty())
+    return invalid_argument("--sweep and --find-rate are different series of runs: give one");
+  if (!arguments.plot.empty())
+    return invalid_argument("--plot shows a single run, not a series: --csv lists the runs");
+  if (!arguments.find_rate.empty()) {
+    MILLRACE_RETURN_IF_ERROR(
+        parse_condition(arguments.find_rate).status().with_context("--find-rate"));
+    return arguments.queries_per_second > 0
+               ? invalid_argument("--find-rate chooses the rates, so --qps has no effect")
+               : Status();
+  }
+  MILLRACE_ASSIGN_OR_RETURN(const Sweep sweep, parse_sweep(arguments.sweep));
+  if (!sweep.in_flight.empty() && arguments.in_flight != 0)
+    return invalid_argument("--sweep in-flight and --in-flight say the same: give one");
+  if (!sweep.per_second.empty() && arguments.queries_per_second > 0)
+    return invalid_argument("--sweep qps and --qps say the same: give one");
+  return {};
+}
+
+// Returns the arguments with what a series of runs implies: its scenario, the greatest number of
+// jobs in flight and, to pass the checks of a single run, a rate.
+BenchArguments with_implied(BenchArguments arguments) {
+  const bool searches = !arguments.find_rate.empty();
+  const Result<Sweep> parsed = parse_sweep(arguments.sweep);
+  const Sweep sweep = parsed.ok() ? *parsed : Sweep();
+  const bool is_server = searches || !sweep.per_second.empty();
+  if (!has_several_runs(arguments)) return arguments;
+  if (arguments.scenario.empty())
+    arguments.scenario = name_of(is_server ? Scenario::kServer : Scenario::kOffline);
+  if (!sweep.in_flight.empty()) arguments.in_flight = *std::ranges::max_element(sweep.in_flight);
+  if (!sweep.per_second.empty()) arguments.queries_per_second = sweep.per_second.front();
+  if (searches) arguments.queries_per_second = 1;
+  return arguments;
 }
 
 // Checks which options may be combined, which the parser of the command line cannot.
@@ -267,8 +311,31 @@ Status run_overview(Prepared& prepared, const BenchArguments& arguments, const O
   return publish(report, arguments, files);
 }
 
+// Measures several times with different loads.
+Status run_series(Prepared& prepared, const BenchArguments& arguments, const OutputSink& files) {
+  const Workload workload = prepared.workload(arguments);
+  SweepReport report;
+  report.subject = prepared.subject;
+  report.condition = arguments.find_rate;
+  MILLRACE_ASSIGN_OR_RETURN(report.scenario, parse_scenario(arguments.scenario));
+  const ServerLoad load{.per_second = arguments.queries_per_second,
+                        .seed = arguments.seed.value_or(1)};
+  if (arguments.sweep.empty()) {
+    MILLRACE_ASSIGN_OR_RETURN(const LatencyCondition condition,
+                              parse_condition(arguments.find_rate));
+    MILLRACE_RETURN_IF_ERROR(find_rate(condition, load.seed, workload, &report));
+  } else {
+    MILLRACE_ASSIGN_OR_RETURN(const Sweep sweep, parse_sweep(arguments.sweep));
+    MILLRACE_RETURN_IF_ERROR(run_sweep(sweep, load, workload, &report));
+  }
+  report.subject = after_run(prepared.subject);
+  MILLRACE_RETURN_IF_ERROR(publish(report, arguments, files));
+  return arguments.csv.empty() ? Status() : give(files, kCsv, sweep_csv(report));
+}
+
 Status load_and_measure(const BenchArguments& arguments, const OutputSink& files) {
   MILLRACE_ASSIGN_OR_RETURN(Prepared prepared, prepare(arguments));
+  if (has_several_runs(arguments)) return run_series(prepared, arguments, files);
   if (arguments.scenario.empty()) return run_overview(prepared, arguments, files);
   MILLRACE_ASSIGN_OR_RETURN(const Scenario scenario, parse_scenario(arguments.scenario));
   return run_scenario(scenario, prepared, arguments, files);
@@ -292,14 +359,16 @@ Status write_asked_for(const BenchArguments& arguments, const std::string& name,
 }  // namespace
 
 Status check_bench(const BenchArguments& arguments) {
-  MILLRACE_RETURN_IF_ERROR(check_load(arguments));
+  MILLRACE_RETURN_IF_ERROR(check_several_runs(arguments));
+  MILLRACE_RETURN_IF_ERROR(check_load(with_implied(arguments)));
   MILLRACE_RETURN_IF_ERROR(picture_options(arguments.picture).status());
   MILLRACE_RETURN_IF_ERROR(check_limits(arguments.limits));
   MILLRACE_RETURN_IF_ERROR(check_shape_texts("--shape", arguments.shapes));
   return check_flags(arguments.model, arguments.flags);
 }
 
-Result<int> run_bench(const BenchArguments& arguments) {
+Result<int> run_bench(const BenchArguments& given) {
+  const BenchArguments arguments = with_implied(given);
   for (const std::string& output : {json_file(arguments), arguments.plot, arguments.csv})
     MILLRACE_RETURN_IF_ERROR(check_output(output));
   // A child process that does the work is ended by the signal as usual.

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/bench/percentiles.h"
+#include "cli/bench/report_parts.h"
 #include "cli/report/json_text.h"
 #include "cli/report/numbers.h"
 
@@ -20,14 +21,6 @@ double jobs_of(const Measurement& measured) {
 
 std::string ms_text(double milliseconds) {
   return time_text(milliseconds * 1e6);
-}
-
-std::string subject_text(const BenchSubject& subject) {
-  std::string text = fmt::format("model       {} ({}, batch {}, {} view)\n", subject.model,
-                                 subject.precision, subject.batch, subject.view);
-  if (!subject.note.empty()) text += fmt::format("note        {}\n", subject.note);
-  return text + fmt::format("device      {}, {} lanes; load {}\n", subject.device, subject.lanes,
-                            ms_text(subject.load_ms));
 }
 
 std::string scenario_line(const BenchSubject& subject, const Measurement& measured) {
@@ -78,22 +71,8 @@ std::string memory_line(const Measurement& measured,
                      static_cast<double>(measured.bytes_copied) / jobs_of(measured));
 }
 
-Json subject_json(const BenchSubject& subject) {
-  Json json = {{"model", subject.model},         {"precision", subject.precision},
-               {"batch", subject.batch},         {"view", subject.view},
-               {"device", subject.device},       {"lanes", subject.lanes},
-               {"load_ms", subject.load_ms},     {"version", subject.version},
-               {"processor", subject.processor}, {"peak_memory_bytes", subject.peak_memory_bytes}};
-  if (subject.interrupted) json["interrupted"] = true;
-  if (!subject.note.empty()) json["note"] = subject.note;
-  return json;
-}
-
 Json latency_json(const Measurement& measured) {
-  const Distribution times = distribution_of(measured.latencies_ms());
-  return {{"min", times.min}, {"median", times.median}, {"p90", times.p90},
-          {"p95", times.p95}, {"p99", times.p99},       {"p99_9", times.p99_9},
-          {"max", times.max}, {"mean", times.mean},     {"spread", times.spread}};
+  return distribution_json(distribution_of(measured.latencies_ms()));
 }
 
 Json server_json(const ServerFigures& server) {

@@ -208,6 +208,16 @@ void add_load_flags(CLI::App& command, BenchArguments& arguments) {
                "--seed", arguments.seed,
                "with --scenario server: seed of the random arrival times; 1 if not given"),
            0, std::numeric_limits<uint64_t>::max());
+  taking(command.add_option(
+             "--sweep", arguments.sweep,
+             "one run for each value, as in-flight=1,2,4,8 (offline, unless --scenario says "
+             "otherwise) or qps=50,100,200 (server), and a table of the runs"),
+         "LIST");
+  taking(command.add_option(
+             "--find-rate", arguments.find_rate,
+             "runs of the server scenario that find the highest mean arrival rate at which the "
+             "condition holds, as 'p99<20ms'; also median, mean, p90, p95, p99.9 and max"),
+         "CONDITION");
   as_count(command.add_option("--lanes,--threads", arguments.lanes,
                               "lanes of the device; 0: MILLRACE_LANES, or the core budget"),
            0, 1024)
@@ -218,7 +228,8 @@ void add_bench_command(CLI::App& app, CommandLine& line) {
   CLI::App* command = app.add_subcommand("bench", "Measure latency and throughput of a model");
   show_by_example(*command,
                   {"millrace bench model.rai --scenario offline --duration 10s",
-                   "millrace bench model.rai --scenario server --qps 120 --plot run.svg"},
+                   "millrace bench model.rai --scenario server --qps 120 --plot run.svg",
+                   "millrace bench model.rai --find-rate 'p99<20ms' --csv runs.csv"},
                   "0 success, 1 failure, 2 wrong command line, 130 ended by Ctrl-C, with the "
                   "figures until then");
   auto arguments = std::make_shared<BenchArguments>();
@@ -239,7 +250,7 @@ void add_bench_command(CLI::App& app, CommandLine& line) {
          "FILE");
   taking(command->add_option("--csv", arguments->csv,
                              "with --scenario: a file with the time of issue and the latency of "
-                             "each query"),
+                             "each query; with --sweep and --find-rate: with a line for each run"),
          "FILE");
   add_input_flag(*command, arguments->inputs)
       ->description("data instead of random elements: as for millrace run");

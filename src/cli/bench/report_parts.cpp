@@ -1,0 +1,35 @@
+#include "cli/bench/report_parts.h"
+
+#include <fmt/format.h>
+
+#include "cli/report/numbers.h"
+
+namespace millrace::cli {
+
+std::string subject_text(const BenchSubject& subject) {
+  std::string text = fmt::format("model       {} ({}, batch {}, {} view)\n", subject.model,
+                                 subject.precision, subject.batch, subject.view);
+  if (!subject.note.empty()) text += fmt::format("note        {}\n", subject.note);
+  return text + fmt::format("device      {}, {} lanes; load {}\n", subject.device, subject.lanes,
+                            time_text(subject.load_ms * 1e6));
+}
+
+nlohmann::ordered_json subject_json(const BenchSubject& subject) {
+  nlohmann::ordered_json json = {
+      {"model", subject.model},         {"precision", subject.precision},
+      {"batch", subject.batch},         {"view", subject.view},
+      {"device", subject.device},       {"lanes", subject.lanes},
+      {"load_ms", subject.load_ms},     {"version", subject.version},
+      {"processor", subject.processor}, {"peak_memory_bytes", subject.peak_memory_bytes}};
+  if (subject.interrupted) json["interrupted"] = true;
+  if (!subject.note.empty()) json["note"] = subject.note;
+  return json;
+}
+
+nlohmann::ordered_json distribution_json(const Distribution& times) {
+  return {{"min", times.min}, {"median", times.median}, {"p90", times.p90},
+          {"p95", times.p95}, {"p99", times.p99},       {"p99_9", times.p99_9},
+          {"max", times.max}, {"mean", times.mean},     {"spread", times.spread}};
+}
+
+}  // namespace millrace::cli

@@ -1,0 +1,18 @@
+// What the reports of `millrace bench` have in common. Thread-safe.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "cli/bench/bench_report.h"
+#include "cli/bench/percentiles.h"
+
+namespace millrace::cli {
+
+// The first lines of a text, and the first members of a JSON object.
+std::string subject_text(const BenchSubject& subject);
+nlohmann::ordered_json subject_json(const BenchSubject& subject);
+
+nlohmann::ordered_json distribution_json(const Distribution& times);
+
+}  // namespace millrace::cli
