@@ -1,9 +1,14 @@
 #include "cli/command_line/page_of.h"
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 namespace millrace::cli {
 namespace {
+
+// The devices of the project; plugins add others.
+const std::vector<std::string> kDevices = {"cpu", "null", "faulty-cpu"};
 
 OptionPage describe(const CLI::Option& option) {
   constexpr const char* kUsualGroup = "Options";
@@ -14,6 +19,7 @@ OptionPage describe(const CLI::Option& option) {
   page.value = option.get_type_name();
   const bool is_flag = option.get_items_expected_max() == 0;
   if (is_flag && !page.value.starts_with('[')) page.value.clear();
+  if (page.value == "DEVICE") page.suggestions = kDevices;
   page.description = option.get_description();
   page.group = option.get_group() == kUsualGroup ? "" : option.get_group();
   page.default_value = option.get_default_str();
@@ -32,6 +38,15 @@ void add_options(const CLI::App& command, CommandPage& page) {
     if (group->get_name().empty()) add_options(*group, page);
 }
 
+// Suggests the commands of the program as arguments of its command `help`.
+void suggest_commands(CommandPage& program) {
+  std::vector<std::string> names;
+  for (const CommandPage& command : program.commands) names.push_back(command.name);
+  for (CommandPage& command : program.commands)
+    for (OptionPage& positional : command.positionals)
+      if (positional.value == "COMMAND") positional.suggestions = names;
+}
+
 }  // namespace
 
 CommandPage page_of(const CLI::App& command) {
@@ -43,6 +58,7 @@ CommandPage page_of(const CLI::App& command) {
   for (const CLI::App* below : command.get_subcommands([](const CLI::App*) { return true; }))
     if (!below->get_name().empty() && !below->get_group().empty())
       page.commands.push_back(page_of(*below));
+  suggest_commands(page);
   return page;
 }
 

@@ -12,4 +12,9 @@ std::vector<std::string> OptionPage::choices() const {
   return found;
 }
 
+std::vector<std::string> OptionPage::offers() const {
+  std::vector<std::string> found = choices();
+  return found.empty() ? suggestions : found;
+}
+
 }  // namespace millrace::cli

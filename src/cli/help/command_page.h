@@ -12,6 +12,8 @@ struct OptionPage {
   // This is what the option takes: "FILE", "NAME=SHAPE", or its choices as "fp32|bf16"; empty for a
   // flag, "[=FILE]" where the value may be left out.
   std::string value;
+  // Values that shells offer, although the option takes others, too.
+  std::vector<std::string> suggestions;
   std::string description;
   std::string group;          // the heading that it is listed under; empty: the usual one
   std::string default_value;  // empty: none
@@ -20,6 +22,8 @@ struct OptionPage {
 
   // Returns the choices; empty unless the value is a list of them.
   std::vector<std::string> choices() const;
+  // Returns what shells offer as values: the choices, or the suggestions.
+  std::vector<std::string> offers() const;
 };
 
 struct CommandPage {

@@ -41,18 +41,27 @@ std::string command_names(const CommandPage& program) {
   return fmt::format("{}", fmt::join(names, " "));
 }
 
+// Returns the argument by which compgen offers the words.
+std::string bash_words(const std::vector<std::string>& words) {
+  return fmt::format("-W {}", in_shell_quotes(fmt::format("{}", fmt::join(words, " "))));
+}
+
+// Returns what shells offer as arguments of a command; empty for files.
+std::vector<std::string> arguments_of(const CommandPage& command) {
+  for (const OptionPage& positional : command.positionals)
+    if (!positional.offers().empty()) return positional.offers();
+  return {};
+}
+
 // Returns the case of a bash script for the values of an option.
 std::string bash_values(const CommandPage& command, const OptionPage& option) {
   std::vector<std::string> patterns;
   for (const std::string& name : option.names)
     patterns.push_back(fmt::format("'{} {}'", command.name, name));
-  const std::vector<std::string> choices = option.choices();
-  const std::string words =
-      choices.empty()
-          ? std::string(option.value == "DIR" ? "-d" : "-f")
-          : fmt::format("-W {}", in_shell_quotes(fmt::format("{}", fmt::join(choices, " "))));
-  return fmt::format("    {}) COMPREPLY=($(compgen {} -- \"$current\")); return ;;\n",
-                     fmt::join(patterns, "|"), words);
+  const std::vector<std::string> words = option.offers();
+  return fmt::format(
+      "    {}) COMPREPLY=($(compgen {} -- \"$current\")); return ;;\n", fmt::join(patterns, "|"),
+      words.empty() ? std::string(option.value == "DIR" ? "-d" : "-f") : bash_words(words));
 }
 
 // Within brackets and colons, zsh's _arguments needs both escaped.
@@ -66,8 +75,8 @@ std::string zsh_text(std::string_view text) {
 }
 
 std::string zsh_action(const OptionPage& option) {
-  const std::vector<std::string> choices = option.choices();
-  if (!choices.empty()) return fmt::format("({})", fmt::join(choices, " "));
+  const std::vector<std::string> words = option.offers();
+  if (!words.empty()) return fmt::format("({})", fmt::join(words, " "));
   return option.value == "DIR" ? "_files -/" : "_files";
 }
 
@@ -82,7 +91,10 @@ std::string zsh_command(const CommandPage& command) {
   std::string text = fmt::format("    {})\n      _arguments", command.name);
   for (const OptionPage& option : command.options)
     for (const std::string& name : option.names) text += " \\\n        " + zsh_option(option, name);
-  return text + " \\\n        '*:file:_files'\n      ;;\n";
+  const std::vector<std::string> words = arguments_of(command);
+  const std::string arguments =
+      words.empty() ? "'*:file:_files'" : fmt::format("'*:argument:({})'", fmt::join(words, " "));
+  return text + " \\\n        " + arguments + "\n      ;;\n";
 }
 
 std::string fish_quotes(std::string_view text) {
@@ -94,9 +106,9 @@ std::string fish_option(const CommandPage& command, const OptionPage& option) {
       fmt::format("complete -c millrace -n '__fish_seen_subcommand_from {}'", command.name);
   for (const std::string& name : option.names)
     line += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
-  const std::vector<std::string> choices = option.choices();
-  if (!choices.empty())
-    line += " -x -a " + fish_quotes(fmt::format("{}", fmt::join(choices, " ")));
+  const std::vector<std::string> words = option.offers();
+  if (!words.empty())
+    line += " -x -a " + fish_quotes(fmt::format("{}", fmt::join(words, " ")));
   else if (takes_value(option))
     line += " -r";
   return line + " -d " + fish_quotes(option.description) + "\n";
@@ -121,16 +133,20 @@ std::string bash_completion(const CommandPage& program) {
   for (const CommandPage& command : program.commands)
     for (const OptionPage& option : command.options)
       if (takes_value(option)) text += bash_values(command, option);
-  text += "  esac\n  local words=\n  case \"$command\" in\n";
-  for (const CommandPage& command : program.commands)
-    text += fmt::format("    {}) words={} ;;\n", command.name, in_shell_quotes(all_names(command)));
+  text += "  esac\n  local words= arguments=(-f)\n  case \"$command\" in\n";
+  for (const CommandPage& command : program.commands) {
+    const std::vector<std::string> offered = arguments_of(command);
+    text += fmt::format(
+        "    {}) words={}{} ;;\n", command.name, in_shell_quotes(all_names(command)),
+        offered.empty() ? std::string() : fmt::format("; arguments=({})", bash_words(offered)));
+  }
   text += fmt::format("    '') words={} ;;\n  esac\n",
                       in_shell_quotes(command_names(program) + " " + all_names(program)));
   return text +
          "  if [[ -z $command || $current == -* ]]; then\n"
          "    COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
          "  else\n"
-         "    COMPREPLY=($(compgen -f -- \"$current\"))\n"
+         "    COMPREPLY=($(compgen \"${arguments[@]}\" -- \"$current\"))\n"
          "  fi\n"
          "}\n"
          "complete -o filenames -F _millrace millrace\n";
@@ -161,8 +177,12 @@ std::string fish_completion(const CommandPage& program) {
   for (const CommandPage& command : program.commands)
     text += fmt::format("complete -c millrace -f -n __fish_use_subcommand -a {} -d {}\n",
                         command.name, fish_quotes(command.description));
-  for (const CommandPage& command : program.commands)
+  for (const CommandPage& command : program.commands) {
     for (const OptionPage& option : command.options) text += fish_option(command, option);
+    if (const std::vector<std::string> words = arguments_of(command); !words.empty())
+      text += fmt::format("complete -c millrace -f -n '__fish_seen_subcommand_from {}' -a {}\n",
+                          command.name, fish_quotes(fmt::format("{}", fmt::join(words, " "))));
+  }
   return text;
 }
 

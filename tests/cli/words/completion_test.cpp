@@ -24,13 +24,24 @@ CommandPage program() {
   OptionPage json;
   json.names = {"-j", "--json"};
   json.description = "machine-readable output";
+  OptionPage device;
+  device.names = {"--device"};
+  device.value = "DEVICE";
+  device.suggestions = {"cpu", "null"};
+  OptionPage topic;
+  topic.names = {"command"};
+  topic.value = "COMMAND";
+  topic.suggestions = {"compile", "help"};
+  CommandPage help;
+  help.name = "help";
+  help.positionals = {topic};
   CommandPage compile;
   compile.name = "compile";
   compile.description = "Compile a model";
-  compile.options = {precision, json};
+  compile.options = {precision, json, device};
   CommandPage all;
   all.name = "millrace";
-  all.commands = {compile};
+  all.commands = {compile, help};
   return all;
 }
 
@@ -58,6 +69,12 @@ TEST_F(Completion, BashOffersCommandsOptionsAndChoices) {
   EXPECT_EQ(offered("millrace compile --precision = b", 4), "bf16\n");
 }
 
+TEST_F(Completion, BashOffersDevicesAndTopicsOfHelp) {
+  EXPECT_EQ(offered("millrace compile --device ''", 3), "cpu null\n");
+  EXPECT_EQ(offered("millrace help ''", 2), "compile help\n");
+  EXPECT_EQ(offered("millrace help comp", 2), "compile\n");
+}
+
 TEST_F(Completion, BashOffersFilesElsewhere) {
   std::ofstream(directory_.file("model.onnx")) << "x";
   EXPECT_EQ(offered("millrace compile mod", 2), "model.onnx\n");
@@ -67,10 +84,14 @@ TEST_F(Completion, ZshAndFishHaveTheSameWords) {
   EXPECT_THAT(cli::zsh_completion(program()),
               AllOf(HasSubstr("#compdef millrace\n"), HasSubstr("'compile:Compile a model'"),
                     HasSubstr("--precision[the model'\\''s \\[own\\] precision\\: one of these]:"
-                              "value:(fp32 bf16)'")));
-  EXPECT_THAT(cli::fish_completion(program()),
-              AllOf(HasSubstr("-a compile -d 'Compile a model'\n"),
-                    HasSubstr("-l precision -x -a 'fp32 bf16'"), HasSubstr("-s j -l json -d ")));
+                              "value:(fp32 bf16)'"),
+                    HasSubstr(":value:(cpu null)'"), HasSubstr("'*:argument:(compile help)'"),
+                    HasSubstr("'*:file:_files'")));
+  EXPECT_THAT(
+      cli::fish_completion(program()),
+      AllOf(HasSubstr("-a compile -d 'Compile a model'\n"),
+            HasSubstr("-l precision -x -a 'fp32 bf16'"), HasSubstr("-s j -l json -d "),
+            HasSubstr("-l device -x -a 'cpu null'"), HasSubstr("_from help' -a 'compile help'\n")));
 }
 
 }  // namespace
