@@ -33,6 +33,16 @@ TEST_F(CliTest, EnvAddsNothingTwice) {
   EXPECT_EQ(paths_after(MILLRACE_PROGRAM, 3), once);
 }
 
+// The pages of the system are found after those of Millrace.
+TEST_F(CliTest, EnvKeepsThePagesOfTheSystem) {
+  const std::string script =
+      "unset MANPATH; eval \"$('" MILLRACE_PROGRAM "' env)\"; eval \"$('" MILLRACE_PROGRAM
+      "' env)\"; printf %s \"$MANPATH\"";
+  const std::string found = run_program({"/bin/sh", "-c", script}, "/").out;
+  if (found.empty()) GTEST_SKIP() << "the manual pages are not built";
+  EXPECT_THAT(found, ContainsRegex("^/[^:]+:$"));
+}
+
 // Values of the environment may come from an attacker.
 TEST_F(CliTest, EnvQuotesWhatIsInTheVariables) {
   const std::string value = "/it's:'; touch gone; ':$(touch gone):`touch gone`:\"two\nlines\\";
