@@ -17,8 +17,8 @@
 namespace millrace::test {
 namespace {
 
-// All of them under AddressSanitizer, which finds every wrong access; fewer elsewhere.
-constexpr uint64_t kMutations = kChecksAddresses ? 10'000 : 1'000;
+// More under AddressSanitizer, which finds every wrong access. A fuzz target goes on from there.
+constexpr uint64_t kMutations = kChecksAddresses ? 4'000 : 1'000;
 constexpr uint64_t kShards = 4;  // so that ctest can run them side by side
 
 // A reason without its quoted names and numbers, so that equal reasons can be counted.

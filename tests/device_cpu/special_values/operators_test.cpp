@@ -313,8 +313,8 @@ TEST_P(SpecialValues, Reductions) {
               depends = depends &&
                         (std::ranges::count(axes, static_cast<int64_t>(d)) != 0 || i[d] == at[d]);
             // The sign of a product is not predicted.
-            const std::string expected = depends ? class_of(special) : "finite";
-            const std::string got = class_of(actual.at(i));
+            const std::string_view expected = depends ? class_of(special) : "finite";
+            const std::string_view got = class_of(actual.at(i));
             if (kind == graph::ReduceKind::kProd && std::isinf(special) && depends) {
               ASSERT_NE(got, "finite");
             } else {
@@ -341,9 +341,9 @@ TEST_P(SpecialValues, Softmax) {
         const ValueId y = builder.node(graph::Softmax{1, log}, {value});
         const Tensor actual = run(builder, y, {x});
         for_each_index(x.dims, [&](const Dims& at) {
-          const std::string expected = at[0] < 3                         ? "NaN"
-                                       : log && at[0] == 3 && at[1] == 0 ? "-inf"
-                                                                         : "finite";
+          const std::string_view expected = at[0] < 3                         ? "NaN"
+                                            : log && at[0] == 3 && at[1] == 0 ? "-inf"
+                                                                              : "finite";
           ASSERT_EQ(class_of(actual.at(at)), expected) << ::testing::PrintToString(at);
         });
       }

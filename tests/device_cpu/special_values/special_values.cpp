@@ -8,7 +8,7 @@ namespace millrace::device::cpu {
 
 using graph::Dims;
 
-std::string class_of(float x) {
+std::string_view class_of(float x) {
   if (std::isnan(x)) return "NaN";
   if (std::isinf(x)) return x > 0 ? "inf" : "-inf";
   return "finite";

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <limits>
-#include <string>
+#include <string_view>
 
 #include "graph/operators.h"
 #include "tests/device_cpu/run_model.h"
@@ -13,7 +13,7 @@ inline constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 inline constexpr float kInf = std::numeric_limits<float>::infinity();
 
 // Returns the class of an element, which tests compare: "NaN", "inf", "-inf" or "finite".
-std::string class_of(float x);
+std::string_view class_of(float x);
 // Fails at the first element whose class differs.
 void expect_classes(const Tensor& actual, const Tensor& expected);
 
