@@ -21,6 +21,7 @@
 #include "cli/explain/explain_model.h"
 #include "cli/inspect/description.h"
 #include "cli/report/json_text.h"
+#include "core/main_thread.h"
 #include "core/without_gil.h"
 #include "graph/archive/codec.h"
 #include "model/archive_writer.h"
@@ -156,8 +157,7 @@ PYBIND11_MODULE(_compiler, module) {
   namespace py = pybind11;
   namespace native = millrace::python;
   module.doc() = "The compiler of Millrace; millrace.compiler is its interface.";
-  native::main_thread =
-      py::module_::import("threading").attr("main_thread")().attr("ident").cast<unsigned long>();
+  native::track_main_thread();
   static PyObject* failure = nullptr;
   failure = PyErr_NewExceptionWithDoc("millrace._compiler.Failure",
                                       "A failure with the arguments (code, message).",

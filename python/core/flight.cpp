@@ -1,6 +1,10 @@
 #include "core/flight.h"
 
+#include <algorithm>
 #include <chrono>
+#include <new>
+#include <string>
+#include <utility>
 
 #include "core/numpy_api.h"
 #include "core/raise.h"
@@ -12,6 +16,22 @@ size_t bytes_of(const TensorShape& shape, size_t item_bytes) noexcept {
   size_t bytes = item_bytes;
   for (uint32_t i = 0; i < shape.rank; ++i) bytes *= shape.dims[i];
   return bytes;
+}
+
+// Calls `function`, and turns what it throws into a status.
+template <class Function>
+Status contained(const Function& function) {
+  constexpr const char* kWhat = "the result cannot be made: ";
+  try {
+    function();
+    return {};
+  } catch (const py::error_already_set& error) {
+    const bool no_memory = error.matches(PyExc_MemoryError);
+    return {no_memory ? StatusCode::kOutOfMemory : StatusCode::kInternal,
+            std::string(kWhat) + error.what()};
+  } catch (const std::bad_alloc&) {
+    return {StatusCode::kOutOfMemory, std::string(kWhat) + "there is no memory"};
+  }
 }
 
 }  // namespace
@@ -26,7 +46,8 @@ JobArgs Flight::job_args() {
           .conversions = &conversions};
 }
 
-// A job with open tensors has one frame.
+// Enlarges the memory of open outputs that were too small. Returns false if there are none: then
+// the job failed for another reason. A job with open tensors has one frame.
 bool Flight::grow_outputs() {
   bool grown = false;
   for (size_t i = 0; i < allocated.size(); ++i) {
@@ -70,30 +91,49 @@ py::object Flight::output_of(size_t index) {
   return plan->outputs[index].open ? shaped(index) : outputs[index];
 }
 
-void Flight::finish(const Status& final_status) {
-  status = final_status;
-  done = true;
-  result = py::none();
-  if (status.code() == StatusCode::kHung) {
-    for (py::object& array : inputs) array.release();
-    for (py::object& array : outputs) array.release();
-  } else if (status.ok() && by_name) {
+py::object Flight::made_result() {
+  if (by_name) {
     py::dict named;
     for (size_t i = 0; i < outputs.size() && selected.empty(); ++i)
       named[plan->outputs[i].key] = output_of(i);
     for (const size_t i : selected) named[plan->outputs[i].key] = output_of(i);
-    result = std::move(named);
-  } else if (status.ok() && outputs.size() == 1) {
-    result = output_of(0);
-  } else if (status.ok()) {
-    py::tuple all(outputs.size());
-    for (size_t i = 0; i < outputs.size(); ++i) all[i] = output_of(i);
-    result = std::move(all);
+    return named;
   }
+  if (outputs.size() == 1) return output_of(0);
+  py::tuple all(outputs.size());
+  for (size_t i = 0; i < outputs.size(); ++i) all[i] = output_of(i);
+  return all;
+}
+
+bool Flight::needs_another_run(const Status& run_status) {
+  bool grown = false;
+  Status outcome = run_status;
+  if (run_status.code() == StatusCode::kInvalidArgument) {
+    const Status growth = contained([&] { grown = grow_outputs(); });
+    if (!growth.ok()) outcome = growth;
+  }
+  if (!grown) finish(outcome);
+  return grown;
+}
+
+void Flight::finish(const Status& final_status) {
+  Status outcome = final_status;
+  py::object made = py::none();
+  if (outcome.ok()) outcome = contained([&] { made = made_result(); });
+  if (outcome.code() == StatusCode::kHung) {
+    for (py::object& array : inputs) array.release();
+    for (py::object& array : outputs) array.release();
+  }
+  // These are destroyed last: to free an array may run code that looks at this job.
+  const auto old_inputs = std::move(inputs), old_outputs = std::move(outputs);
+  const py::object old_model = std::move(model);
   inputs.clear();
   outputs.clear();
   args.clear();
-  model = {};
+  notified_fd = {};
+  result = std::move(made);
+  status = std::move(outcome);
+  done = true;
 }
 
 void Flight::collect_unwanted() {

@@ -6,10 +6,12 @@
 #pragma once
 
 #include <pybind11/pybind11.h>
+#include <unistd.h>
 
 #include <boost/container/small_vector.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "core/plan.h"
@@ -26,6 +28,27 @@ struct JobOptions {
   PyObject* unit = nullptr;     // borrowed; null or None: a unit of the model
 };
 
+// A file descriptor that is closed with the object; -1 for none.
+class OwnDescriptor {
+ public:
+  OwnDescriptor() = default;
+  // Takes the descriptor over.
+  explicit OwnDescriptor(int fd) noexcept : fd_(fd) {}
+  OwnDescriptor(OwnDescriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  OwnDescriptor& operator=(OwnDescriptor&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~OwnDescriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+
+  int get() const noexcept { return fd_; }
+
+ private:
+  int fd_ = -1;
+};
+
 struct Flight {
   Flight() = default;
   Flight(const Flight&) = delete;
@@ -36,12 +59,17 @@ struct Flight {
   // Returns the arguments for Unit::submit or Unit::execute. They refer to this object.
   JobArgs job_args();
 
-  // Enlarges the memory of open outputs that were too small for the shapes that the job stated.
-  // Returns false if there are none: then the job failed for another reason.
-  bool grow_outputs();
+  // Takes the status of a run. Returns true if the job has to run again, since the memory of open
+  // outputs was too small for the shapes that it stated, and was enlarged. Otherwise the flight is
+  // finished.
+  bool needs_another_run(const Status& run_status);
 
   // Records the outcome: makes the result, and gives up the arrays and what else only a running job
-  // needs. The arrays of a job that hung are never freed, since its thread may still write to them.
+  // needs. A result for which there is no memory is an outcome, too. The arrays of a job that hung
+  // are never freed, since its thread may still write to them.
+  //
+  // Code of Python, which may let other threads run, may be called before the outcome is published
+  // by `done`, and afterwards.
   void finish(const Status& final_status);
 
   // Collects the outcome of a job that is completed and whose result nobody wants.
@@ -67,9 +95,10 @@ struct Flight {
   // The job.
   Job job;
   BoundaryConversions conversions;
-  uint32_t waiters = 0;      // threads that are inside a function of `job` without the GIL
-  bool to_resubmit = false;  // its outputs were enlarged
-  int notified_fd = -1;      // event fd that a resubmitted job has to notify, too
+  // Threads that are inside a function of `job` without the GIL, or about to store its outcome.
+  uint32_t waiters = 0;
+  bool to_resubmit = false;     // its outputs were enlarged
+  OwnDescriptor notified_fd{};  // event fd that a resubmitted job has to notify, too
 
   // The outcome.
   bool done = false;
@@ -77,6 +106,8 @@ struct Flight {
   py::object result;
 
  private:
+  bool grow_outputs();
+  py::object made_result();
   py::object output_of(size_t index);
   py::object shaped(size_t index);
 };

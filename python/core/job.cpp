@@ -1,15 +1,22 @@
 // Several threads may wait for one job. The native handle gives its outcome to one of them only, so
 // the first collects it (Flight::waiters is 0 then), and the others wait until it has been stored.
+// To store it may run code of Python, so a thread that does counts as a waiter, too.
 //
 // A job whose open outputs were too small is submitted again by the thread that notices its end,
 // once no other thread uses the handle.
 #include "core/job.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <chrono>
+#include <limits>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/bell.h"
 #include "core/instance.h"
 #include "core/model.h"
 #include "core/options.h"
@@ -50,12 +57,15 @@ void resubmit_if_free(Flight& flight) {
 
 // Records the outcome that the handle returned.
 void settle(Flight& flight, const Status& status) {
-  if (status.code() == StatusCode::kInvalidArgument && flight.grow_outputs()) {
-    flight.to_resubmit = true;
-    resubmit_if_free(flight);
-    return;
-  }
-  flight.finish(status);
+  ++flight.waiters;
+  flight.to_resubmit = flight.needs_another_run(status);
+  --flight.waiters;
+  if (flight.to_resubmit) resubmit_if_free(flight);
+}
+
+// Returns whether the job has ended or is about to: poll() then records that.
+bool is_to_poll(const Flight& flight) {
+  return flight.done || flight.to_resubmit || flight.job.is_completed();
 }
 
 // Returns whether the job has ended, without waiting.
@@ -191,17 +201,34 @@ PyObject* job_cancel(PyObject* self, PyObject* const* args, Py_ssize_t count, Py
   });
 }
 
+OwnDescriptor duplicated(int fd) {
+  if (fd < 0) return {};
+  OwnDescriptor copy(fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+  if (copy.get() >= 0) return copy;
+  PyErr_SetFromErrno(PyExc_OSError);
+  throw py::error_already_set();
+}
+
+// The native handle duplicates the descriptor. Another duplicate is kept only where the job may run
+// again, with another handle, when the caller has closed its own.
+bool notify(Flight& flight, int fd) {
+  if (flight.done) return false;
+  OwnDescriptor kept = flight.allocated.empty() ? OwnDescriptor() : duplicated(fd);
+  if (!flight.to_resubmit) {
+    const Status status = flight.job.notify_fd(fd);
+    if (status.code() == StatusCode::kInvalidJobId) return false;
+    check(status);
+  }
+  flight.notified_fd = std::move(kept);
+  return true;
+}
+
 PyObject* job_notify_fd(PyObject* self, PyObject* descriptor) {
   return guarded([&] {
     const long fd = PyLong_AsLong(descriptor);
     if (fd == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
-    Flight& flight = flight_of(self);
-    flight.notified_fd = static_cast<int>(fd);
-    if (flight.to_resubmit || flight.done) return py::object(py::bool_(false));
-    const Status status = flight.job.notify_fd(static_cast<int>(fd));
-    if (status.code() == StatusCode::kInvalidJobId) return py::object(py::bool_(false));
-    check(status);
-    return py::object(py::bool_(true));
+    if (fd > std::numeric_limits<int>::max()) raise(invalid_argument("fd is no descriptor"));
+    return py::object(py::bool_(notify(flight_of(self), fd < 0 ? -1 : static_cast<int>(fd))));
   });
 }
 
@@ -290,14 +317,10 @@ PyMethodDef job_methods[] = {
      "has.\n"
      "Returns False if the outcome is known already: then nothing is added. An open output that "
      "was\n"
-     "too small makes the job run, and complete, once more."},
+     "too small makes the job run, and complete, once more. The descriptor is duplicated until "
+     "then,\n"
+     "so the caller may close its own at any time; a later call replaces it, and -1 removes it."},
     {nullptr, nullptr, 0, nullptr}};
-
-PyObject* job_settling(PyObject* self, void*) {
-  const Flight& flight = flight_of(self);
-  const bool settling = !flight.done && (flight.to_resubmit || flight.job.is_completed());
-  return Py_NewRef(settling ? Py_True : Py_False);
-}
 
 PyGetSetDef job_properties[] = {
     {"id", &job_id, nullptr, "The id of the job's unit, and the number of the job in it.", nullptr},
@@ -310,11 +333,6 @@ PyGetSetDef job_properties[] = {
      nullptr},
     {"copied_inputs", &job_copied_inputs, nullptr,
      "The names of the inputs that were copied to an array of the right dtype and order.", nullptr},
-    {"settling", &job_settling, nullptr,
-     "True if done() has to be called again soon: the job has ended and another thread is about "
-     "to\n"
-     "record that, or its open outputs were too small and it finds no place to run again.",
-     nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 // The functions of Python's types are stored as pointers to objects.
@@ -382,6 +400,25 @@ py::list wait_some(const py::sequence& jobs, const py::object& timeout) {
   }
 }
 
+// Has the job's unit ring the bell. Returns whether the job has to be looked at now, since it may
+// have ended before.
+bool watch(const py::object& job) {
+  Flight& flight = flight_in(job);
+  unit_of(flight).watch();
+  return is_to_poll(flight);
+}
+
+void unwatch(const py::object& job) {
+  unit_of(flight_in(job)).unwatch();
+}
+
+py::list ended_among(const py::list& jobs) {
+  py::list ended;
+  for (const py::handle& job : jobs)
+    if (is_to_poll(flight_in(job))) ended.append(job);
+  return ended;
+}
+
 }  // namespace
 
 py::object job_for(std::unique_ptr<Flight> flight) {
@@ -404,6 +441,26 @@ void define_job(py::module_& module) {
   module.def("wait_some", &wait_some, py::arg("jobs"), py::arg("timeout") = py::none(),
              "Waits until a job has ended. Returns the indices of those that have; an empty list\n"
              "after `timeout` seconds.");
+  module.def(
+      "bell", &bell,
+      "Returns the event fd that units with watched jobs add to at each completion. It is to "
+      "be\n"
+      "watched edge-triggered, and not read.");
+  module.def("ring_bell", &ring_bell, "Wakes all who watch the bell.");
+  module.def("watch", &watch, py::arg("job"),
+             "Has the job's unit ring the bell until unwatch(), for each call. Returns True if the "
+             "job\n"
+             "has to be looked at now, since it may have ended. Forked.");
+  module.def("unwatch", &unwatch, py::arg("job"));
+  module.def(
+      "ended_among", &ended_among, py::arg("jobs"),
+      "Returns the jobs that have ended. Those of which done() is still False have to be "
+      "asked\n"
+      "again soon: another thread is about to record their end, or they find no place to run "
+      "once\n"
+      "more.");
+  module.def("rest_units", &rest_units,
+             "Has the units none of whose jobs is watched ring the bell no more.");
 }
 
 }  // namespace millrace::python

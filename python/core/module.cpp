@@ -7,11 +7,11 @@
 #include "core/buffer.h"
 #include "core/device.h"
 #include "core/job.h"
+#include "core/main_thread.h"
 #include "core/model.h"
 #include "core/numpy_api.h"
 #include "core/raise.h"
 #include "core/unit.h"
-#include "core/without_gil.h"
 
 namespace millrace::python {
 namespace {
@@ -33,6 +33,9 @@ PYBIND11_MODULE(_core, module) {
   python::require_main_interpreter();
   if (!python::import_numpy()) throw pybind11::error_already_set();
   module.doc() = "The native API of Millrace. Use the package millrace, which imports it.";
+  python::track_main_thread();
+  pybind11::module_::import("os").attr("register_at_fork")(
+      pybind11::arg("after_in_child") = pybind11::cpp_function(&python::lose_units_in_child));
   python::define_buffer(module);
   python::define_device(module);
   python::define_unit(module);
@@ -40,8 +43,5 @@ PYBIND11_MODULE(_core, module) {
   python::define_job(module);
   module.def("require_main_interpreter", &python::require_main_interpreter);
   module.def("set_error_classes", &python::set_error_classes, pybind11::arg("classes"));
-  module.def(
-      "set_main_thread", [](unsigned long ident) { python::main_thread = ident; },
-      pybind11::arg("ident"));
   module.def("close_all_units", &python::close_all_units);
 }

@@ -70,9 +70,8 @@ py::object execute(ModelBox& model, UnitBox& unit, Flight& flight) {
     const auto begin = steady_clock::now();
     status = unit.execute(model.model, flight);
     model.last_run = steady_clock::now() - begin;
-  } while (status.code() == StatusCode::kInvalidArgument && flight.grow_outputs());
-  flight.finish(status);
-  check(status);
+  } while (flight.needs_another_run(status));
+  check(flight.status);
   return std::move(flight.result);
 }
 

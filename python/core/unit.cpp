@@ -3,11 +3,13 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <exception>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/bell.h"
 #include "core/device.h"
 #include "core/instance.h"
 #include "core/options.h"
@@ -59,15 +61,56 @@ UnitBox::UnitBox(std::shared_ptr<Device> device, UnitOptions options)
 
 UnitBox::~UnitBox() {
   std::erase(open_units(), this);
-  close();
+  close_uninterrupted();
   for (const std::unique_ptr<Flight>& flight : dropped_) flight->collect_unwanted();
 }
 
-void UnitBox::close() {
+void UnitBox::close_uninterrupted() {
   without_gil([this] {
     unit_.close();
     return 0;
   });
+}
+
+// The native close cannot be left, so another thread calls it where it may have to wait. Signals
+// are handled by the main thread only.
+void UnitBox::close() {
+  if (!is_main_thread() || (unit_.in_flight() == 0 && !closing_.valid()))
+    return close_uninterrupted();
+  if (!closing_.valid()) {
+    try {
+      closing_ = std::async(std::launch::async, [this] { unit_.close(); });
+    } catch (const std::exception&) {  // there is no thread
+      return close_uninterrupted();
+    }
+  }
+  while (without_gil([this] { return closing_.wait_for(kWaitSlice); }) != std::future_status::ready)
+    if (PyErr_CheckSignals() < 0) throw py::error_already_set();
+}
+
+void UnitBox::watch() {
+  if (!rings_) check(unit_.notify_each_fd(bell()));
+  rings_ = true;
+  ++watched_;
+}
+
+void UnitBox::rest() noexcept {
+  if (!rings_ || watched_ != 0) return;
+  rings_ = !unit_.notify_each_fd(-1).ok();
+}
+
+void rest_units() {
+  for (UnitBox* const unit : open_units()) unit->rest();
+}
+
+void UnitBox::lose_in_child() {
+  rings_ = false;
+  // A future that waits for its thread is never destroyed.
+  if (closing_.valid()) static_cast<void>(new std::future<void>(std::move(closing_)));
+}
+
+void lose_units_in_child() {
+  for (UnitBox* const unit : open_units()) unit->lose_in_child();
 }
 
 void UnitBox::free_ended() {
@@ -109,11 +152,13 @@ bool UnitBox::resubmit(const Model& model, Flight& flight) {
     return true;
   }
   flight.job = *std::move(job);
-  if (flight.notified_fd >= 0) static_cast<void>(flight.job.notify_fd(flight.notified_fd));
+  if (flight.notified_fd.get() >= 0)
+    static_cast<void>(flight.job.notify_fd(flight.notified_fd.get()));
   return true;
 }
 
 Status UnitBox::execute(const Model& model, Flight& flight) {
+  rest();  // nobody watches a job that runs here
   ++executing_;
   Status status = without_gil([&] { return unit_.execute(model, flight.job_args()); });
   --executing_;
@@ -124,7 +169,7 @@ void close_all_units() {
   // A unit may be destroyed while another one is waited for.
   const std::vector<UnitBox*> units = open_units();
   for (UnitBox* const unit : units)
-    if (std::ranges::find(open_units(), unit) != open_units().end()) unit->close();
+    if (std::ranges::find(open_units(), unit) != open_units().end()) unit->close_uninterrupted();
 }
 
 namespace {
@@ -201,8 +246,10 @@ void define_unit(py::module_& module) {
           "wait_spin       seconds that a wait spins before it sleeps\n"
           "caller_helps    whether a thread that waits for a short job may run it itself\n\n"
           "InvalidArgument for a wrong value, ResourceExhausted, NoLane.")
-      .def("close", &UnitBox::close,
-           "Cancels the jobs that have not started, and waits for the running one.")
+      .def(
+          "close", &UnitBox::close,
+          "Cancels the jobs that have not started, and waits for the running one. Ctrl-C ends the\n"
+          "wait; the unit is closed all the same once that job has ended.")
       .def(
           "reset", [](UnitBox& self) { check(self.unit().reset()); },
           "Puts a degraded unit back into service.")

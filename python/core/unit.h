@@ -1,13 +1,14 @@
 // The class Unit: a bounded queue of jobs. UnitBox is its C++ object, which also keeps the arrays
 // of jobs whose handles were dropped before the jobs ended.
 //
-// All functions require the GIL, which also protects the members; the destructor and close() give
-// it up while they wait.
+// All functions require the GIL, which also protects the members; the destructor and the functions
+// that close give it up while they wait.
 #pragma once
 
 #include <pybind11/pybind11.h>
 
 #include <deque>
+#include <future>
 #include <memory>
 
 #include "core/flight.h"
@@ -36,7 +37,22 @@ class UnitBox {
 
   // Takes over a job whose handle is dropped.
   void adopt(std::unique_ptr<Flight> flight);
+
+  // Has the unit ring the bell (core/bell.h) at each completion, for as long as one of its jobs is
+  // watched and until rest() is called afterwards. Raises Forked.
+  void watch();
+  void unwatch() noexcept { --watched_; }
+  // Ends the ringing if no job is watched.
+  void rest() noexcept;
+  // To be called in a forked child, which has neither the unit nor its threads: makes watch()
+  // notice that, and the destructor wait for no thread.
+  void lose_in_child();
+
+  // Closes the unit. Raises what a signal handler raises: the close then goes on by itself, and a
+  // further call waits for it.
   void close();
+  // Does the same without noticing signals.
+  void close_uninterrupted();
 
   Unit& unit() noexcept { return unit_; }
   // Returns the number of jobs in the unit and on their way to it.
@@ -51,9 +67,17 @@ class UnitBox {
   const WhenFull when_full_;
   const bool may_hang_;
   uint32_t executing_ = 0;
+  uint32_t watched_ = 0;  // how often jobs are watched
+  bool rings_ = false;
   std::deque<std::unique_ptr<Flight>> dropped_;
   Unit unit_;
+  std::future<void> closing_;  // a close that a signal may interrupt; its thread uses unit_
 };
+
+// Calls UnitBox::rest() for all units.
+void rest_units();
+// Calls UnitBox::lose_in_child() for all units.
+void lose_units_in_child();
 
 // Closes all units, so that no job accesses memory of Python any more. Called when the interpreter
 // is about to end.

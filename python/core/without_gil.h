@@ -1,13 +1,14 @@
 // Running code that waits or computes without the GIL.
 #pragma once
 
-#include <Python.h>
+#include <pybind11/pybind11.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <utility>
 
+#include "core/main_thread.h"
 #include "millrace/execution.hpp"
 
 namespace millrace::python {
@@ -15,14 +16,6 @@ namespace millrace::python {
 // Python raises KeyboardInterrupt only between two calls of its own, so waits are divided into
 // slices of this length, and signals are looked at after each.
 inline constexpr std::chrono::milliseconds kWaitSlice(50);
-
-// The identifier of Python's main thread, which alone handles signals and ends the interpreter. Set
-// when the module is imported.
-inline unsigned long main_thread = 0;
-
-inline bool is_main_thread() noexcept {
-  return PyThread_get_thread_ident() == main_thread;
-}
 
 inline bool is_finalizing() noexcept {
 #if PY_VERSION_HEX >= 0x030D0000

@@ -13,8 +13,6 @@ from __future__ import annotations
 
 import atexit
 import importlib
-import os
-import threading
 from typing import Any
 
 from . import _core
@@ -87,9 +85,6 @@ __all__ = [
 ]
 
 _core.set_error_classes(_errors.ERRORS)
-_core.set_main_thread(threading.main_thread().ident or 0)
-# The only thread of a forked child is its main thread.
-os.register_at_fork(after_in_child=lambda: _core.set_main_thread(threading.get_ident()))
 # No job may access memory of Python while the interpreter ends.
 atexit.register(_core.close_all_units)
 

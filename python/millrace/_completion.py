@@ -1,7 +1,9 @@
 """What tells Python of the end of jobs: a thread for callbacks, and the event loops of asyncio.
 
-A job writes to an event fd when it completes. There is one for the callbacks of the process, which one
-thread reads, and one for each event loop, which the loop watches with `add_reader`.
+The units whose jobs are waited for here add to one event fd of the process, the bell, at each of their
+completions. The thread and each event loop learn of that by an epoll of their own, and then look which
+of their jobs have ended. So the number of descriptors does not depend on that of jobs, and a reader
+that is busy delays no other.
 """
 
 from __future__ import annotations
@@ -15,56 +17,29 @@ import weakref
 from collections.abc import Callable, Generator
 from typing import Any
 
+from . import _core
 from ._core import Job
 
 _log = logging.getLogger("millrace")
 
-# The stubs of Python's library that come with older type checkers lack eventfd.
-_os: Any = os
-
-# Time between two looks at a job whose end is not recorded yet (Job.settling).
+# Time between two looks at a job whose end is not recorded yet (_core.ended_among).
 _RETRY_SECONDS = 0.001
 
 
-class _Watchers:
-    """The event fds that want to know of the end of each job.
-
-    A job writes to one fd only, the last one; the reader of that fd tells the others.
-    """
+class _Ear:
+    """An epoll that is readable after the bell has rung, until listen() is called."""
 
     def __init__(self) -> None:
-        # The collector may finalise a coroutine that awaits a job under the lock.
-        self._lock = threading.RLock()
-        self._fds: dict[Job, list[int]] = {}
+        self.epoll = select.epoll()
+        try:
+            self.epoll.register(_core.bell(), select.EPOLLIN | select.EPOLLET)
+        except BaseException:
+            self.epoll.close()
+            raise
 
-    def add(self, job: Job, fd: int) -> None:
-        with self._lock:
-            self._fds.setdefault(job, []).append(fd)
-            self._notify(job, fd)
-
-    def remove(self, job: Job, fd: int) -> None:
-        with self._lock:
-            fds = self._fds.get(job, [])
-            if fd in fds:
-                fds.remove(fd)
-            if fds:
-                self._notify(job, fds[-1])
-            else:
-                self._fds.pop(job, None)
-
-    def tell(self, job: Job) -> None:
-        """Tells all of them that the job has ended."""
-        with self._lock:
-            for fd in self._fds.pop(job, []):
-                _os.eventfd_write(fd, 1)
-
-    def _notify(self, job: Job, fd: int) -> None:
-        # A job whose outcome is known writes nothing any more.
-        if not job.notify_fd(fd):
-            _os.eventfd_write(fd, 1)
-
-
-_watchers = _Watchers()
+    def listen(self, timeout: float | None = 0) -> None:
+        """Waits until the bell rings."""
+        self.epoll.poll(timeout)
 
 
 class _Callbacks:
@@ -74,60 +49,55 @@ class _Callbacks:
         # An array that is freed under the lock may run code that adds a callback.
         self._lock = threading.RLock()
         self._waiting: dict[Job, list[Callable[[Job], object]]] = {}
-        self._fd = -1
+        self._started = False
 
     def add(self, job: Job, function: Callable[[Job], object]) -> None:
         with self._lock:
-            if self._fd < 0:
-                self._start()
-            functions = self._waiting.setdefault(job, [])
-            functions.append(function)
-            if len(functions) > 1:
+            if job in self._waiting:
+                self._waiting[job].append(function)
                 return
+            may_have_ended = _core.watch(job)
             try:
-                _watchers.add(job, self._fd)
+                if not self._started:
+                    self._start()
             except BaseException:
-                del self._waiting[job]
+                _core.unwatch(job)
                 raise
+            self._waiting[job] = [function]
+        if may_have_ended:
+            _core.ring_bell()
 
     def _start(self) -> None:
-        fd = _os.eventfd(0, _os.EFD_CLOEXEC | _os.EFD_NONBLOCK)
+        ear = _Ear()
         try:
             threading.Thread(
-                target=self._run, args=(fd,), name="millrace-callbacks", daemon=True
+                target=self._run, args=(ear,), name="millrace-callbacks", daemon=True
             ).start()
         except BaseException:
-            os.close(fd)
+            ear.epoll.close()
             raise
-        self._fd = fd
+        self._started = True
 
-    def _run(self, fd: int) -> None:
-        poll = select.poll()
-        poll.register(fd, select.POLLIN)
+    def _run(self, ear: _Ear) -> None:
+        retry = False
         while True:
-            with self._lock:
-                retries = any(job.settling for job in self._waiting)
-            if poll.poll(_RETRY_SECONDS * 1000 if retries else None):
-                _os.eventfd_read(fd)
-            self._call_ended()
+            ear.listen(_RETRY_SECONDS if retry else None)
+            retry = self._call_ended()
 
     # The thread must not keep the last job and its arrays alive while it waits, so this is a function.
-    def _call_ended(self) -> None:
+    def _call_ended(self) -> bool:
+        """Calls what is to be called. Returns whether a job has to be looked at again soon."""
         with self._lock:
-            ended = [(job, self._waiting.pop(job)) for job in list(self._waiting) if _has_ended(job)]
+            candidates = _core.ended_among(list(self._waiting))
+            ended = [(job, self._waiting.pop(job)) for job in candidates if job.done()]
+            for job, _ in ended:
+                _core.unwatch(job)
+        if not candidates:
+            _core.rest_units()
         for job, functions in ended:
-            _watchers.tell(job)
             for function in functions:
                 _call(function, job)
-
-
-def _has_ended(job: Job) -> bool:
-    """Job.done(), which fails where there is no memory for larger outputs; it is asked again."""
-    try:
-        return job.done()
-    except Exception:
-        _log.exception("%r cannot be completed yet", job)
-        return False
+        return len(ended) < len(candidates)
 
 
 def _call(function: Callable[[Job], object], job: Job) -> None:
@@ -138,6 +108,15 @@ def _call(function: Callable[[Job], object], job: Job) -> None:
 
 
 _callbacks = _Callbacks()
+
+
+def _forget_callbacks() -> None:
+    """To be called in a forked child, which has no such thread, and where the lock may be taken."""
+    global _callbacks
+    _callbacks = _Callbacks()
+
+
+os.register_at_fork(after_in_child=_forget_callbacks)
 
 
 def add_done_callback(self: Job, function: Callable[[Job], object]) -> None:
@@ -154,38 +133,51 @@ class _Loop:
     """The jobs that tasks of one event loop await."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._waiting: dict[asyncio.Future[None], Job] = {}
-        self._fd = _os.eventfd(0, _os.EFD_CLOEXEC | _os.EFD_NONBLOCK)
-        loop.add_reader(self._fd, self._completed)
-        weakref.finalize(self, os.close, self._fd)
+        self._waiting: dict[Job, list[asyncio.Future[None]]] = {}
+        self._ear = _Ear()
+        loop.add_reader(self._ear.epoll.fileno(), self._completed)
+        weakref.finalize(self, self._ear.epoll.close)
 
     async def wait_for(self, job: Job) -> None:
         """Returns when the job has ended. Cancelling the task cancels the job."""
-        future = asyncio.get_running_loop().create_future()
-        self._waiting[future] = job
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[None] = loop.create_future()
+        may_have_ended = _core.watch(job)
         try:
-            _watchers.add(job, self._fd)
+            self._waiting.setdefault(job, []).append(future)
+            if may_have_ended:
+                loop.call_soon(self._look)
             await future
         except asyncio.CancelledError:
             job.cancel()
             raise
         finally:
-            self._waiting.pop(future, None)
-            _watchers.remove(job, self._fd)
+            _core.unwatch(job)
+            futures = self._waiting.get(job, [])
+            if future in futures:
+                futures.remove(future)
+            if not futures:
+                self._waiting.pop(job, None)
 
     def _completed(self) -> None:
-        try:
-            _os.eventfd_read(self._fd)
-        except BlockingIOError:
-            pass
-        for future, job in list(self._waiting.items()):
-            if job.done():
-                del self._waiting[future]
-                _watchers.tell(job)
+        self._ear.listen()
+        self._look()
+
+    def _look(self) -> None:
+        """Wakes the tasks whose jobs have ended."""
+        candidates = _core.ended_among(list(self._waiting))
+        if not candidates:
+            _core.rest_units()
+        retry = False
+        for job in candidates:
+            if not job.done():
+                retry = True
+                continue
+            for future in self._waiting.pop(job, []):
                 if not future.done():
                     future.set_result(None)
-        if any(job.settling for job in self._waiting.values()):
-            asyncio.get_running_loop().call_later(_RETRY_SECONDS, self._completed)
+        if retry:
+            asyncio.get_running_loop().call_later(_RETRY_SECONDS, self._look)
 
 
 # An object whose loop was closed before a job ended refers to it by a future, so it is removed when

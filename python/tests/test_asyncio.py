@@ -1,6 +1,7 @@
 """Awaiting jobs in event loops."""
 
 import asyncio
+import gc
 import os
 import threading
 
@@ -25,6 +26,10 @@ def slow(relu_archive, monkeypatch):
     return millrace.load(relu_archive)
 
 
+def descriptors():
+    return len(os.listdir("/proc/self/fd"))
+
+
 def test_a_job_is_awaited(slow):
     async def main():
         return await slow.submit(X)
@@ -44,14 +49,15 @@ def test_a_job_that_has_ended_is_awaited(relu):
 
 def test_many_jobs_need_no_threads_and_leave_no_descriptors(slow):
     async def main():
-        await slow.submit(X)
-        threads, descriptors = threading.active_count(), len(os.listdir("/proc/self/fd"))
+        # Each unit of the model has a descriptor from its first job that is awaited on.
+        await asyncio.gather(*jobs_as_tasks(slow.submit(X) for _ in range(slow.device.lanes)))
+        threads, before = threading.active_count(), descriptors()
         jobs = [slow.submit(X) for _ in range(8)]
         waits = asyncio.gather(*jobs_as_tasks(jobs))
         await asyncio.sleep(0)
         assert threading.active_count() == threads
         results = await waits
-        assert len(os.listdir("/proc/self/fd")) <= descriptors
+        assert descriptors() <= before
         return results
 
     def jobs_as_tasks(jobs):
@@ -153,15 +159,80 @@ def test_many_jobs_in_flight(relu):
     asyncio.run(main())
 
 
+def test_ten_thousand_jobs_in_flight_share_their_descriptors(relu_archive, monkeypatch):
+    monkeypatch.setenv("MILLRACE_FAULTS", "slow=60s")
+    model = millrace.load(relu_archive, device="faulty-null")
+    unit = millrace.Unit(model, depth=10_000)
+
+    async def main():
+        before = descriptors()
+        jobs = [unit.submit(model, X) for _ in range(10_000)]
+        waits = [asyncio.ensure_future(code_of(job)) for job in jobs]
+        await asyncio.sleep(0)
+        assert unit.in_flight == 10_000
+        assert descriptors() <= before + 3  # the bell, the loop's epoll and the unit's duplicate
+        for job in reversed(jobs):
+            job.cancel()
+        assert set(await asyncio.gather(*waits)) == {"CANCELLED"}
+        assert descriptors() <= before + 3
+
+    asyncio.run(main())
+
+
+async def code_of(job):
+    try:
+        await job
+    except millrace.Error as error:
+        return error.code
+    return "OK"
+
+
+def test_jobs_that_leave_the_queue_early_wake_their_tasks(relu_archive, monkeypatch):
+    """A deadline and cancel() end jobs that lie behind one that runs on."""
+    monkeypatch.setenv("MILLRACE_FAULTS", "slow=60s")
+    model = millrace.load(relu_archive)
+    unit = millrace.Unit(model, depth=3)
+
+    async def main():
+        first = unit.submit(model, X)
+        late, dropped = unit.submit(model, X, deadline=0.02), unit.submit(model, X)
+        waits = [asyncio.ensure_future(code_of(job)) for job in (late, dropped)]
+        await asyncio.sleep(0)
+        assert dropped.cancel() is True
+        outcomes = await asyncio.wait_for(asyncio.gather(*waits), 30)
+        assert not first.done()
+        first.cancel()
+        return outcomes
+
+    assert asyncio.run(main()) == ["DEADLINE_EXCEEDED", "CANCELLED"]
+
+
+def test_a_loop_that_is_busy_delays_no_callback(slow):
+    """Each reader of completions learns of them by itself."""
+    ended = threading.Event()
+
+    async def main():
+        job = slow.submit(X)
+        other = slow.submit(X)
+        other.add_done_callback(lambda job: ended.set())
+        wait = asyncio.ensure_future(awaited(job))
+        await asyncio.sleep(0)
+        assert ended.wait(30)  # blocks the loop
+        await wait
+
+    async def awaited(job):
+        await job
+
+    asyncio.run(main())
+
+
 def test_loops_free_their_descriptors(relu):
     async def main():
         await relu.submit(X)
 
     asyncio.run(main())
-    descriptors = len(os.listdir("/proc/self/fd"))
+    before = descriptors()
     for _ in range(20):
         asyncio.run(main())
-    import gc
-
     gc.collect()
-    assert len(os.listdir("/proc/self/fd")) <= descriptors + 1
+    assert descriptors() <= before + 1

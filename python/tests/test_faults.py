@@ -1,5 +1,8 @@
 """What programs see of failures: an exception for each status, units that degrade, jobs that hang."""
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
@@ -7,6 +10,14 @@ import millrace
 from millrace import _errors
 
 X = np.zeros((1, 8), np.float32)
+
+
+class Tracked(np.ndarray):
+    """An array to which weak references can be made."""
+
+
+def tracked():
+    return np.zeros((1, 8), np.float32).view(Tracked)
 
 
 @pytest.fixture
@@ -102,16 +113,32 @@ def test_a_wrong_plan_is_an_invalid_argument(faulty):
 def test_a_job_that_hangs_is_given_up(faulty):
     model = faulty("hang=1,hang_for=1s")
     unit = millrace.Unit(model, watchdog=0.05)
-    memory = np.zeros((1, 8), np.float32)
+    x, memory = tracked(), tracked()
+    alive = weakref.ref(x), weakref.ref(memory)
+    job = unit.submit(model, x, memory)
+    del x, memory
     with pytest.raises(millrace.Hung):
-        model(X, unit=unit, outputs=memory)
+        job.result()
     assert unit.state == "degraded"
+    del job
+    gc.collect()
+    assert all(ref() is not None for ref in alive)  # the thread that hangs may write to them
 
 
 def test_a_dropped_job_that_hangs_keeps_its_arrays(relu_archive, monkeypatch):
     monkeypatch.setenv("MILLRACE_FAULTS", "hang=1,hang_for=500ms")
     model = millrace.load(relu_archive)
     unit = millrace.Unit(model, watchdog=0.05, auto_reset=True)
-    unit.submit(model, np.zeros((1, 8), np.float32))
-    model(X, unit=unit)
+    x, memory = tracked(), tracked()
+    alive = weakref.ref(x), weakref.ref(memory)
+    unit.submit(model, x, memory)
+    x = tracked()
+    freed = weakref.ref(x)
+    job = unit.submit(model, x)
+    del x, memory
+    job.wait()
     unit.close()
+    del job, unit
+    gc.collect()
+    assert all(ref() is not None for ref in alive)
+    assert freed() is None

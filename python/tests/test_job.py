@@ -1,6 +1,9 @@
 """Submitting jobs, waiting for them, deadlines and cancellation."""
 
 import concurrent.futures
+import contextlib
+import gc
+import os
 import signal
 import threading
 import time
@@ -23,6 +26,13 @@ def relu(relu_archive):
 def slow(relu_archive, monkeypatch):
     """A model each of whose jobs takes 100 ms."""
     monkeypatch.setenv("MILLRACE_FAULTS", "slow=100ms")
+    return millrace.load(relu_archive)
+
+
+@pytest.fixture
+def endless(relu_archive, monkeypatch):
+    """A model each of whose jobs takes a minute, unless it is stopped."""
+    monkeypatch.setenv("MILLRACE_FAULTS", "slow=60s")
     return millrace.load(relu_archive)
 
 
@@ -83,6 +93,56 @@ def test_a_queued_job_is_removed(slow):
     assert first.cancel() is False
 
 
+def test_an_outcome_is_published_with_its_result(two_outputs_archive):
+    """The garbage collector runs code, and so other threads, while a result is made."""
+    model = millrace.load(two_outputs_archive)
+    job = model.submit({"x": X})
+    fd = os.eventfd(0)
+    job.notify_fd(fd)
+    os.eventfd_read(fd)
+    os.close(fd)
+    asks, seen = threading.Event(), []
+
+    def ask():
+        assert asks.wait(30)
+        seen.append(job.result(timeout=30))
+
+    def collect(phase, info):
+        if phase == "start" and not asks.is_set():
+            asks.set()
+            time.sleep(0.02)
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    gc.collect()
+    held = [{} for _ in range(100)]  # so that the next dict is allocated, and not reused
+    gc.disable()
+    held += [set() for _ in range(10)]
+    thresholds = gc.get_threshold()
+    gc.callbacks.append(collect)
+    try:
+        gc.set_threshold(1)
+        gc.enable()
+        job.done()
+    finally:
+        gc.callbacks.remove(collect)
+        gc.set_threshold(*thresholds)
+        asks.set()
+        thread.join()
+    assert list(seen[0]) == ["positive", "opposite"]
+    assert seen[0] is job.result()
+
+
+def test_threads_that_ask_for_one_outcome_see_the_same(two_outputs_archive):
+    model = millrace.load(two_outputs_archive)
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        for _ in range(200):
+            job = model.submit({"x": X})
+            first, *others = pool.map(lambda _, job=job: job.result(), range(4))
+            assert list(first) == ["positive", "opposite"]
+            assert all(result is first for result in others)
+
+
 def test_several_threads_wait_for_one_job(slow):
     job = slow.submit(X)
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
@@ -101,12 +161,44 @@ def test_threads_call_one_model(relu):
         assert all(pool.map(call, range(800)))
 
 
-def test_a_wait_lets_other_threads_run(slow):
-    ran = threading.Event()
-    job = slow.submit(X)
-    threading.Thread(target=ran.set).start()
-    job.wait()
-    assert ran.wait(10)
+@pytest.mark.parametrize(
+    "kind",
+    ["wait", "exception", "wait_any", "wait_all", "as_completed", "wait_free", "submit", "close"],
+)
+def test_a_wait_lets_other_threads_run(endless, kind):
+    """The wait ends only since another thread cancels the job meanwhile."""
+    unit = millrace.Unit(endless, depth=1, when_full="block")
+    job = unit.submit(endless, X)
+    waits = {
+        "wait": job.wait,
+        "exception": job.exception,
+        "wait_any": lambda: millrace.wait_any([job]),
+        "wait_all": lambda: millrace.wait_all([job]),
+        "as_completed": lambda: list(millrace.as_completed([job])),
+        "wait_free": unit.wait_free,
+        "submit": lambda: unit.submit(endless, X).cancel(),
+        "close": unit.close,
+    }
+    other = threading.Thread(target=job.cancel, args=(30,))
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(waits[kind])
+        other.start()
+        waiting.result(timeout=30)
+    other.join()
+    assert job.cancelled()
+
+
+def test_a_call_lets_other_threads_run(endless):
+    """This thread sees the job in flight that another one has called and waits for."""
+    unit = millrace.Unit(endless)
+    seen = 0
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        called = pool.submit(endless, X, unit=unit, deadline=0.3)
+        while seen == 0 and not called.done():
+            seen = unit.in_flight
+            time.sleep(0.001)
+        assert isinstance(called.exception(timeout=30), millrace.DeadlineExceeded)
+    assert seen == 1
 
 
 def test_callbacks_are_called_once_and_in_one_thread(slow):
@@ -182,31 +274,55 @@ def test_jobs_are_yielded_as_they_end(slow):
     assert sorted(map(id, ended)) == sorted(map(id, jobs))
 
 
-def test_an_interrupt_ends_a_wait(relu_archive, monkeypatch):
-    monkeypatch.setenv("MILLRACE_FAULTS", "slow=60s")
-    model = millrace.load(relu_archive)
-    job = model.submit(X)
-    main = threading.get_ident()
-    for wait in (job.wait, job.result, lambda: millrace.wait_any([job]), lambda: model(X)):
-        timer = threading.Timer(0.2, signal.pthread_kill, (main, signal.SIGINT))
-        timer.start()
-        with pytest.raises(KeyboardInterrupt):
-            wait()
-        timer.join()
-    assert job.cancel(timeout=30) is True
-
-
-def test_an_interrupt_ends_a_submit_that_waits_for_a_place(relu_archive, monkeypatch):
-    monkeypatch.setenv("MILLRACE_FAULTS", "slow=60s")
-    model = millrace.load(relu_archive)
-    unit = millrace.Unit(model, depth=1, when_full="block")
-    job = unit.submit(model, X)
-    timer = threading.Timer(0.2, signal.pthread_kill, (threading.get_ident(), signal.SIGINT))
+@contextlib.contextmanager
+def interrupted():
+    """Sends SIGINT to this thread in a moment, and expects that it ends the block."""
+    timer = threading.Timer(0.1, signal.pthread_kill, (threading.get_ident(), signal.SIGINT))
     timer.start()
     with pytest.raises(KeyboardInterrupt):
-        unit.submit(model, X)
+        yield
     timer.join()
+
+
+def test_an_interrupt_ends_a_wait(endless):
+    unit = millrace.Unit(endless, depth=1, when_full="block")
+    job = unit.submit(endless, X)
+    for wait in (
+        job.wait,
+        job.result,
+        lambda: millrace.wait_any([job]),
+        lambda: endless(X),
+        unit.wait_free,
+        lambda: unit.submit(endless, X),
+    ):
+        with interrupted():
+            wait()
     assert job.cancel(timeout=30) is True
+
+
+def test_an_interrupt_ends_the_wait_for_a_close(endless):
+    unit = millrace.Unit(endless)
+    running, queued = (unit.submit(endless, X) for _ in range(2))
+    for _ in range(2):
+        with interrupted():
+            unit.close()
+    with pytest.raises(millrace.Closed):
+        unit.submit(endless, X)
+    assert not running.done()
+    assert running.cancel(timeout=30) is True
+    unit.close()
+    assert queued.cancelled()
+
+
+def test_an_event_fd_tells_of_the_end(slow):
+    job = slow.submit(X)
+    fd = os.eventfd(0)
+    assert job.notify_fd(fd)
+    assert os.eventfd_read(fd) == 1
+    assert job.done() and not job.notify_fd(fd)
+    os.close(fd)
+    with pytest.raises(millrace.InvalidArgument, match="cannot duplicate file descriptor"):
+        slow.submit(X).notify_fd(fd)
 
 
 def test_jobs_cannot_be_made():

@@ -59,15 +59,33 @@ def test_jobs_outlive_unit_and_model(relu_archive, monkeypatch):
     assert np.array_equal(job.result(), np.maximum(X, 0))
 
 
-def test_a_dropped_unit_is_closed(relu_archive, monkeypatch):
+def test_a_dropped_unit_cancels_its_jobs_and_frees_their_arrays(relu_archive, monkeypatch):
     monkeypatch.setenv("MILLRACE_FAULTS", "slow=50ms")
     model = millrace.load(relu_archive)
     unit = millrace.Unit(model, depth=4)
-    for _ in range(4):
-        unit.submit(model, X)
+    results = [np.zeros((1, 8), np.float32) for _ in range(4)]
+    alive = []
+    for result in results:
+        x = tracked(X)
+        alive.append(weakref.ref(x))
+        unit.submit(model, x, result)
+        del x
+    assert all(ref() is not None for ref in alive[1:])
     del unit
     gc.collect()
-    model(X)
+    assert [ref() for ref in alive] == [None] * 4
+    assert sum(result.any() for result in results) <= 1  # that of the job that was running
+    assert not results[3].any()
+    assert np.array_equal(model(X), np.maximum(X, 0))
+
+
+def test_a_job_keeps_its_unit(relu_archive, monkeypatch):
+    monkeypatch.setenv("MILLRACE_FAULTS", "slow=20ms")
+    model = millrace.load(relu_archive)
+    jobs = [millrace.Unit(model).submit(model, X) for _ in range(3)]
+    gc.collect()
+    millrace.wait_all(jobs, timeout=30)
+    assert [job.status for job in jobs] == ["OK"] * 3
 
 
 ENDS = {

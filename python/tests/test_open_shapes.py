@@ -1,6 +1,7 @@
 """Models with open dimensions: shapes come from the arrays, and outputs grow."""
 
 import asyncio
+import os
 import threading
 
 import numpy as np
@@ -74,6 +75,23 @@ def test_a_callback_comes_after_the_outputs_have_grown(indices):
     job.add_done_callback(lambda job: ended.set())
     assert ended.wait(30)
     assert job.result().shape == (1, 100_000)
+
+
+def test_an_event_fd_may_be_closed_before_the_job_runs_again(indices_archive, monkeypatch):
+    """Both runs add to the eventfd, and none to what has its number by then."""
+    monkeypatch.setenv("MILLRACE_FAULTS", "slow=50ms")
+    job = millrace.load(indices_archive).submit(sparse(100_000))
+    fd = os.eventfd(0, os.EFD_NONBLOCK)
+    assert job.notify_fd(fd)
+    own = os.dup(fd)
+    other = os.eventfd(0, os.EFD_NONBLOCK)
+    os.dup2(other, fd)  # closes the descriptor, and takes its number
+    assert job.result().shape == (1, 100_000)
+    assert os.eventfd_read(own) == 2
+    with pytest.raises(BlockingIOError):
+        os.eventfd_read(other)
+    for descriptor in (fd, own, other):
+        os.close(descriptor)
 
 
 def test_the_callers_memory_does_not_grow(indices):

@@ -1,6 +1,5 @@
 """Units: depth, policies, states."""
 
-import threading
 import time
 
 import numpy as np
@@ -81,15 +80,6 @@ def test_a_closed_unit_cancels_and_refuses(slow):
     assert running.done()
     with pytest.raises(millrace.Closed):
         unit.submit(slow, X)
-
-
-def test_close_lets_other_threads_run(slow):
-    unit = millrace.Unit(slow)
-    unit.submit(slow, X)
-    ran = threading.Event()
-    threading.Thread(target=ran.set).start()
-    unit.close()
-    assert ran.wait(10)
 
 
 def test_a_unit_belongs_to_its_device(relu_archive):
