@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -48,16 +49,29 @@ bool is_bfloat16(PyArray_Descr* descr) noexcept {
          std::strcmp(name + length - (sizeof(kName) - 1), kName) == 0;
 }
 
+// Whether the array has the dtype of the view, in any byte order.
 bool has_type(PyArrayObject* array, const ViewPlan& view) noexcept {
   PyArray_Descr* const descr = PyArray_DESCR(array);
   if (descr == view.descr()) [[likely]]
     return true;
-  return PyArray_EquivTypes(descr, view.descr()) != 0 ||
+  return PyArray_CanCastTypeTo(descr, view.descr(), NPY_EQUIV_CASTING) != 0 ||
          (view.type == DataType::kBf16 && is_bfloat16(descr));
 }
 
 std::string dtype_text(PyArrayObject* array) {
   return py::str(py::handle(reinterpret_cast<PyObject*>(PyArray_DESCR(array))));
+}
+
+// Returns a key that is the name of no tensor as text, with the name that was probably meant.
+std::string unknown_name(const py::handle& key, const std::vector<TensorPlan>& tensors) {
+  std::string text = py::repr(key);
+  if (!py::isinstance<py::str>(key)) return text;
+  py::list names;
+  for (const TensorPlan& tensor : tensors) names.append(tensor.key);
+  const py::list close =
+      py::module_::import("difflib").attr("get_close_matches")(key, names, py::int_(1));
+  if (!close.empty()) text += " (did you mean \"" + std::string(py::str(close[0])) + "\"?)";
+  return text;
 }
 
 [[noreturn]] void raise_about(const char* what, const TensorPlan& tensor, const std::string& text) {
@@ -91,31 +105,78 @@ py::object imported_by_dlpack(PyObject* object) {
   return py::module_::import("numpy").attr("from_dlpack")(py::handle(object));
 }
 
-// Returns the object as an array, of its own memory if it has any.
-py::object as_array(PyObject* object, const ViewPlan& view, bool& made) {
+// Returns the object as an array, over its own memory if that is possible; nothing if it is a
+// number, a list or the like. A scalar of NumPy is a number to its users, although it has a dtype.
+std::optional<py::object> array_in(PyObject* object) {
   if (PyArray_Check(object)) return py::reinterpret_borrow<py::object>(object);
+  if (PyArray_CheckScalar(object)) return std::nullopt;
   if (PyObject_CheckBuffer(object)) {
     const py::object memory = owned(PyMemoryView_FromObject(object));
     return owned(PyArray_FromAny(memory.ptr(), nullptr, 0, 0, 0, nullptr));
   }
   if (PyObject_HasAttrString(object, "__dlpack__")) return imported_by_dlpack(object);
-  made = true;
-  return owned(PyArray_FromAny(object, view.new_descr(), 0, 0,
-                               NPY_ARRAY_CARRAY | NPY_ARRAY_FORCECAST, nullptr));
+  if (PyObject_HasAttrString(object, "__array_interface__") ||
+      PyObject_HasAttrString(object, "__array__"))
+    return owned(PyArray_FromAny(object, nullptr, 0, 0, 0, nullptr));
+  return std::nullopt;
 }
 
-// Returns a copy in the view's dtype and C order.
-py::object converted(const TensorPlan& tensor, const ViewPlan& view, const py::object& array) {
-  if (view.type == DataType::kBf16 && is_bfloat16(PyArray_DESCR(array_of(array))))
-    return converted(tensor, view, array.attr("view")("uint16"));
-  if (!has_type(array_of(array), view) &&
-      !PyArray_CanCastArrayTo(array_of(array), view.descr(), NPY_SAME_KIND_CASTING))
-    raise_about("input", tensor,
-                "takes " + std::string(to_string(view.type)) + " and is " +
-                    dtype_text(array_of(array)) +
-                    ", which NumPy does not convert within the same kind: convert it yourself");
+// Returns the dtype that arrays of the view have, as text.
+std::string wanted_text(const ViewPlan& view) {
+  std::string text = py::str(view.dtype);
+  if (view.type == DataType::kBf16) text += " (the bits of BF16)";
+  return text;
+}
+
+// Returns a copy of the elements in the view's dtype and C order.
+py::object copied(const py::object& array, const ViewPlan& view) {
   return owned(PyArray_FromArray(array_of(array), view.new_descr(),
-                                 NPY_ARRAY_CARRAY_RO | NPY_ARRAY_NOTSWAPPED | NPY_ARRAY_FORCECAST));
+                                 NPY_ARRAY_CARRAY | NPY_ARRAY_NOTSWAPPED | NPY_ARRAY_FORCECAST));
+}
+
+// Returns the numbers of a list, or a number, as an array of the dtype that NumPy gives them.
+py::object natural_array(const TensorPlan& tensor, PyObject* object) {
+  PyObject* const array = PyArray_FromAny(object, nullptr, 0, 0, 0, nullptr);
+  if (array != nullptr) return owned(array);
+  py::error_already_set error;
+  if (!error.matches(PyExc_ValueError) && !error.matches(PyExc_TypeError)) throw error;
+  raise_about("input", tensor,
+              "cannot be made of the " + std::string(Py_TYPE(object)->tp_name) + ": " +
+                  std::string(py::str(error.value())));
+}
+
+// Integers are converted to any type of integers that holds them, although NumPy calls some of
+// these conversions unsafe: those of a list have no type of their own.
+void require_range(const TensorPlan& tensor, const ViewPlan& view, const py::object& array) {
+  const py::object info = py::module_::import("numpy").attr("iinfo")(view.dtype);
+  const py::object least = info.attr("min"), most = info.attr("max");
+  for (const char* const extreme : {"min", "max"}) {
+    const py::object value = py::int_(array.attr(extreme)());
+    if (value < least || value > most)
+      raise_about("input", tensor,
+                  "takes " + wanted_text(view) + ", which does not hold the " +
+                      std::string(py::str(value)) + " of the list");
+  }
+}
+
+// Returns the numbers of a list, or a number, as an array that can be bound. Raises InvalidArgument
+// if they would change, except that they are rounded to a narrower floating-point type.
+py::object array_of_numbers(const TensorPlan& tensor, const ViewPlan& view, PyObject* object) {
+  const py::object array = natural_array(tensor, object);
+  PyArray_Descr* const natural = PyArray_DESCR(array_of(array));
+  if (PyArray_SIZE(array_of(array)) == 0) return copied(array, view);
+  if (view.type == DataType::kBf16 && is_bfloat16(natural))
+    return copied(array.attr("view")("uint16"), view);
+  const bool integers =
+      PyTypeNum_ISINTEGER(natural->type_num) && PyTypeNum_ISINTEGER(view.descr()->type_num);
+  if (view.type == DataType::kBf16 ||
+      (!integers && PyArray_CanCastTypeTo(natural, view.descr(), NPY_SAME_KIND_CASTING) == 0))
+    raise_about("input", tensor,
+                "takes " + wanted_text(view) + ", and NumPy makes " + dtype_text(array_of(array)) +
+                    " of the " + std::string(Py_TYPE(object)->tp_name) +
+                    ": give it as an array of the right dtype");
+  if (integers) require_range(tensor, view, array);
+  return copied(array, view);
 }
 
 [[noreturn]] void raise_shape(const char* what, const TensorPlan& tensor, const ViewPlan& view,
@@ -183,18 +244,22 @@ class Binding {
     if (PyArray_CheckExact(object) &&
         why_not_in_place(reinterpret_cast<PyArrayObject*>(object), view) == nullptr) [[likely]]
       return py::reinterpret_borrow<py::object>(object);
-    bool made = false;
-    py::object array = as_array(object, view, made);
-    const char* const reason =
-        made ? "it has no memory of its own" : why_not_in_place(array_of(array), view);
-    if (reason == nullptr) return array;
-    if (options_.strict_zero_copy)
+    std::optional<py::object> array = array_in(object);
+    if (array && !has_type(array_of(*array), view))
       raise_about("input", tensor,
-                  std::string("would be copied, since ") + reason + " (it is " +
-                      dtype_text(array_of(array)) + ", the view is " +
-                      std::string(to_string(view.type)) + "), and strict_zero_copy forbids that");
+                  "takes " + wanted_text(view) + ", and the array is " +
+                      dtype_text(array_of(*array)) + ": convert it, as with astype()");
+    const char* const reason =
+        array ? why_not_in_place(array_of(*array), view) : "it has no memory of its own";
+    if (reason == nullptr) return *std::move(array);
+    if (options_.strict_zero_copy)
+      raise_about(
+          "input", tensor,
+          std::string("would be copied, since ") + reason + ", and strict_zero_copy forbids that");
     flight_.copied.push_back(tensor.key);
-    return made ? array : converted(tensor, view, array);
+    if (!array) return array_of_numbers(tensor, view, object);
+    if (is_bfloat16(PyArray_DESCR(array_of(*array)))) array = array->attr("view")("uint16");
+    return copied(*array, view);
   }
 
   void add_frames(uint32_t frames, const char* what, const TensorPlan& tensor, const ViewPlan& view,
@@ -274,7 +339,7 @@ class Binding {
       if (same < 0) throw py::error_already_set();
       if (same == 1) return i;
     }
-    raise(invalid_argument("the model has no output " + std::string(py::repr(py::handle(key))) +
+    raise(invalid_argument("the model has no output " + unknown_name(key, plan_.outputs) +
                            "; its outputs are " + names_of(plan_.outputs)));
   }
 
@@ -351,6 +416,31 @@ class Binding {
   Memories inputs_, outputs_;
 };
 
+// Returns the keys that are names of no tensor, each with the name that was probably meant.
+std::string unknown_names(const py::handle& mapping, const std::vector<TensorPlan>& tensors) {
+  std::string text;
+  for (const py::handle& key : owned(PyMapping_Keys(mapping.ptr()))) {
+    const auto is_key = [&](const TensorPlan& tensor) { return tensor.key.equal(key); };
+    if (std::ranges::any_of(tensors, is_key)) continue;
+    if (!text.empty()) text += ", ";
+    text += unknown_name(key, tensors);
+  }
+  return text;
+}
+
+// Raises the error for a mapping that lacks inputs or has others.
+[[noreturn]] void raise_names(const py::handle& mapping, const std::vector<TensorPlan>& inputs) {
+  std::string missing, text;
+  for (const TensorPlan& tensor : inputs) {
+    if (PyMapping_HasKey(mapping.ptr(), tensor.key.ptr()) != 0) continue;
+    missing += (missing.empty() ? "\"" : ", \"") + tensor.name + "\"";
+  }
+  if (!missing.empty()) text = "input " + missing + " is missing";
+  if (const std::string unknown = unknown_names(mapping, inputs); !unknown.empty())
+    text += (text.empty() ? "the model has no input " : ", and the model has no input ") + unknown;
+  raise(invalid_argument(text + "; its inputs are " + names_of(inputs)));
+}
+
 [[noreturn]] void raise_count(const ModelPlan& plan, size_t count) {
   raise(invalid_argument("the model takes " + std::to_string(plan.inputs.size()) + " inputs (" +
                          names_of(plan.inputs) + "), got " + std::to_string(count)));
@@ -365,16 +455,14 @@ void bind_mapping(Flight& flight, ModelPlan& plan, PyObject* inputs, const JobOp
     if (value == nullptr && !PyErr_ExceptionMatches(PyExc_KeyError)) throw py::error_already_set();
     if (value == nullptr) {
       PyErr_Clear();
-      raise(invalid_argument("input \"" + tensor.name + "\" is missing"));
+      raise_names(inputs, plan.inputs);
     }
     values.push_back(owned(value));
     borrowed.push_back(value);
   }
   const Py_ssize_t size = PyMapping_Size(inputs);
   if (size < 0) throw py::error_already_set();
-  if (static_cast<size_t>(size) != plan.inputs.size())
-    raise(invalid_argument("the inputs have names that the model has not; its inputs are " +
-                           names_of(plan.inputs)));
+  if (static_cast<size_t>(size) != plan.inputs.size()) raise_names(inputs, plan.inputs);
   bind_positional(flight, plan, {borrowed.data(), borrowed.size()}, options);
 }
 

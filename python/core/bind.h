@@ -1,8 +1,9 @@
 // Binding Python objects to the tensors of a job.
 //
 // An array is bound in place if it has the dtype of the view, its shape, C order and the alignment
-// of its dtype. Inputs that do not are copied to an array that has, unless the job is strict;
-// outputs that do not are refused. All functions require the GIL and raise Python exceptions.
+// of its dtype. Inputs that lack only the order, the alignment or the machine's byte order are
+// copied, unless the job is strict, and so are numbers and lists of numbers whose values the dtype
+// holds. All else is refused. All functions require the GIL and raise Python exceptions.
 #pragma once
 
 #include <pybind11/pybind11.h>

@@ -86,7 +86,7 @@ void read_option(JobOptions& options, PyObject* name, PyObject* value) {
     PyErr_Format(
         PyExc_TypeError,
         "unexpected keyword argument '%U'; there are outputs, unit, deadline, deadline_at, "
-        "strict_zero_copy and view",
+        "strict_zero_copy and view, and inputs by name are given as run({name: array})",
         name);
     throw py::error_already_set();
   }

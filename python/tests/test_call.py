@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import millrace
+from conftest import ROOT, compiled
+from tiny_onnx import INT64, UINT8, Node, Value, model
 
 SHAPE = (1, 4, 2, 3)
 
@@ -63,10 +65,29 @@ def test_some_outputs_may_be_allocated(two_outputs_archive):
     assert not positive.any()
 
 
-def test_other_floating_point_types_are_converted(add, pair):
-    job = add.submit((pair[0].astype(np.float64), pair[1]))
+@pytest.mark.parametrize("dtype", ["float64", "float16", "int64", "uint8", "bool"])
+def test_an_array_of_another_dtype_is_refused(add, pair, dtype):
+    message = f'"left" takes float32, and the array is {dtype}'
+    with pytest.raises(millrace.InvalidArgument, match=message):
+        add(pair[0].astype(dtype), pair[1])
+
+
+def test_what_has_a_dtype_without_being_an_array_is_refused_alike(relu):
+    with pytest.raises(millrace.InvalidArgument, match="takes float32, and the array is float64"):
+        relu(array.array("d", [0] * 8))
+
+    class Frame:
+        def __array__(self, dtype=None):
+            return np.zeros((1, 8), dtype or np.int64)
+
+    with pytest.raises(millrace.InvalidArgument, match="takes float32, and the array is int64"):
+        relu(Frame())
+
+
+def test_lists_of_numbers_are_converted(add, pair):
+    job = add.submit((pair[0].tolist(), pair[1].astype(int).tolist()))
     assert np.array_equal(job.result(), pair[0] + pair[1])
-    assert job.copied_inputs == ("left",)
+    assert job.copied_inputs == ("left", "right")
 
 
 def test_arrays_that_fit_are_not_copied(add, pair):
@@ -78,7 +99,6 @@ def test_arrays_that_fit_are_not_copied(add, pair):
 @pytest.mark.parametrize(
     "change, reason",
     [
-        (lambda x: x.astype(np.float64), "dtype differs"),
         (lambda x: x.astype(">f4"), "byte order"),
         (lambda x: np.asfortranarray(x), "not contiguous"),
         (lambda x: np.repeat(x, 2, axis=3)[..., ::2], "not contiguous"),
@@ -101,18 +121,63 @@ def test_unaligned_memory_is_copied(add, pair):
     assert job.copied_inputs == ("left",)
 
 
-def test_integers_are_not_made_of_floating_point_numbers(folder):
-    from conftest import compiled
-    from tiny_onnx import INT64, Node, Value, model
-
-    content = model(
-        [Node("Add", ["x", "x"], ["y"])], [Value("x", [2], INT64)], [Value("y", [2], INT64)]
+@pytest.fixture(scope="module")
+def same_archive(folder):
+    """Inputs "long" (INT64) and "byte" (UINT8) of two elements, which are also its outputs."""
+    types = {"long": INT64, "byte": UINT8}
+    return compiled(
+        folder,
+        "same",
+        model(
+            [Node("Identity", [name], [f"{name}_out"]) for name in types],
+            [Value(name, [2], type) for name, type in types.items()],
+            [Value(f"{name}_out", [2], type) for name, type in types.items()],
+        ),
     )
-    loaded = millrace.load(compiled(folder, "integers", content))
-    assert loaded(np.array([1, 2])).tolist() == [2, 4]
-    assert loaded(np.array([1, 2], np.int8)).tolist() == [2, 4]
-    with pytest.raises(millrace.InvalidArgument, match='"x" takes INT64 and is float64'):
-        loaded(np.array([1.0, 2.0]))
+
+
+@pytest.mark.parametrize("values", [[1, 255], (True, False), [np.uint8(3), np.int32(4)], []])
+def test_lists_of_integers_fit_any_type_that_holds_them(same_archive, values):
+    same = millrace.load(same_archive)
+    if not values:
+        with pytest.raises(millrace.InvalidArgument, match="has the shape"):
+            same(values, values)
+        return
+    for result, dtype in zip(same(values, values), (np.int64, np.uint8)):
+        assert result.dtype == dtype and result.tolist() == [int(value) for value in values]
+
+
+@pytest.mark.parametrize(
+    "values, reason",
+    [
+        ([1.5, 2.0], '"long" takes int64, and NumPy makes float64 of the list'),
+        ([np.float32(1), 2], '"long" takes int64, and NumPy makes float64 of the list'),
+        (["1", "2"], '"long" takes int64, and NumPy makes <U1 of the list'),
+        ([None, None], '"long" takes int64, and NumPy makes object of the list'),
+        ([[1], [2, 3]], '"long" cannot be made of the list'),
+        ([2**63, 2**63], '"long" takes int64, which does not hold the 9223372036854775808'),
+        ([1, 256], '"byte" takes uint8, which does not hold the 256'),
+        ([-1, 1], '"byte" takes uint8, which does not hold the -1'),
+    ],
+)
+def test_lists_whose_numbers_would_change_are_refused(same_archive, values, reason):
+    with pytest.raises(millrace.InvalidArgument, match=reason):
+        millrace.load(same_archive)(values, values)
+
+
+def test_a_number_is_converted_as_a_list_is(open_scalar_archive):
+    doubled = millrace.load(open_scalar_archive)
+    for number in (3, 3.0, np.float64(3), np.int8(3)):
+        assert doubled(number) == 6
+    with pytest.raises(millrace.InvalidArgument, match="takes float32, and the array is float64"):
+        doubled(np.array(3.0))
+
+
+@pytest.fixture(scope="module")
+def open_scalar_archive(folder):
+    """doubled = x + x, of FLOAT32 scalars."""
+    nodes = [Node("Add", ["x", "x"], ["doubled"])]
+    return compiled(folder, "scalar", model(nodes, [Value("x", [])], [Value("doubled", [])]))
 
 
 def test_a_wrong_shape_names_both(add, pair):
@@ -130,10 +195,26 @@ def test_a_wrong_number_of_inputs_names_them(add, pair):
 def test_wrong_names_are_told(add, pair):
     with pytest.raises(millrace.InvalidArgument, match='"right" is missing'):
         add.run({"left": pair[0]})
-    with pytest.raises(millrace.InvalidArgument, match='its inputs are "left", "right"'):
+    with pytest.raises(millrace.InvalidArgument) as caught:
         add.run({"left": pair[0], "right": pair[1], "third": pair[0]})
-    with pytest.raises(millrace.InvalidArgument, match="no output 'total'"):
+    assert str(caught.value) == (
+        "the model has no input 'third'; its inputs are \"left\", \"right\""
+    )
+    with pytest.raises(millrace.InvalidArgument) as caught:
+        add.submit({"left": pair[0], "rihgt": pair[1], 3: pair[0]})
+    assert str(caught.value) == (
+        'input "right" is missing, and the model has no input \'rihgt\' '
+        '(did you mean "right"?), 3; its inputs are "left", "right"'
+    )
+    with pytest.raises(millrace.InvalidArgument, match="no output 'total'; its outputs are"):
         add.run({"left": pair[0], "right": pair[1]}, ["total"])
+    with pytest.raises(millrace.InvalidArgument, match="no output 'sums' .did you mean \"sum\"?"):
+        add.run({"left": pair[0], "right": pair[1]}, {"sums": pair[0]})
+
+
+def test_inputs_by_name_are_no_keyword_arguments(add, pair):
+    with pytest.raises(TypeError, match="inputs by name are given as run"):
+        add(left=pair[0], right=pair[1])
 
 
 def test_unsuitable_outputs_are_refused(add, pair):
@@ -216,8 +297,6 @@ def test_the_null_device_leaves_outputs_unchanged(add_archive, pair):
 
 
 def test_the_demo_reads_its_pictures(glyphs_archive):
-    from conftest import ROOT
-
     model = millrace.load(glyphs_archive)
     pictures = np.load(ROOT / "models/glyphs/heldback_images.npy")[:100]
     labels = np.load(ROOT / "models/glyphs/heldback_labels.npy")[:100]

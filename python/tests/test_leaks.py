@@ -49,7 +49,7 @@ def cancel(model, unit, memory):
 
 
 def converted(model, unit, memory):
-    model(memory.astype(np.float64))
+    model(memory[:, ::-1])
 
 
 def refused(model, unit, memory):

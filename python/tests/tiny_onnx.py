@@ -6,7 +6,7 @@ import struct
 from dataclasses import dataclass, field
 from typing import Union
 
-FLOAT, INT64 = 1, 7
+FLOAT, UINT8, INT64 = 1, 2, 7
 
 
 @dataclass(frozen=True)
