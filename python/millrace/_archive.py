@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ._table import number, table
+
 
 @dataclass(frozen=True)
 class QuantisedLayer:
@@ -33,9 +35,9 @@ class QuantisedLayer:
     ms_after: float | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class QuantisationReport:
-    """The effects of a calibration on size, time and accuracy.
+    """The effects of a calibration on size, time and accuracy; print() shows it as a table.
 
     Sizes are those of the weights in bytes, times are sums over all layers in milliseconds.
     `same_top1` is the number of samples whose best class is the same in both programs, None for a
@@ -56,6 +58,40 @@ class QuantisationReport:
     warnings: tuple[str, ...]
     layers: tuple[QuantisedLayer, ...]
 
+    def __repr__(self) -> str:
+        return (
+            f"<millrace.QuantisationReport: {self.precision}, {len(self.layers)} layers, "
+            f"mean cosine {self.mean_cosine:.5f}>"
+        )
+
+    def __str__(self) -> str:
+        method = f" by {self.method}" if self.method else ""
+        lines = [
+            f"{self.precision}, calibrated{method} on {self.samples} samples",
+            f"weights: {self.bytes_before:,} -> {self.bytes_after:,} bytes",
+        ]
+        if self.ms_before is not None and self.ms_after is not None:
+            lines.append(f"time: {self.ms_before:.3f} -> {self.ms_after:.3f} ms")
+        lines.append(f"outputs: cosine {self.mean_cosine:.5f} in the mean, {self.worst_cosine:.5f} least")
+        if self.same_top1 is not None:
+            lines.append(f"same best class: {self.same_top1} of {self.samples} samples")
+        lines += [f"warning: {warning}" for warning in self.warnings]
+        header = ("layer", "operator", "precision", "", "SNR dB", "cosine", "ms before", "ms after")
+        rows = (
+            (
+                layer.name,
+                layer.operator,
+                layer.precision,
+                "kept" if layer.is_kept else "",
+                number(layer.snr_db, ".1f"),
+                number(layer.cosine, ".5f"),
+                number(layer.ms_before, ".3f"),
+                number(layer.ms_after, ".3f"),
+            )
+            for layer in self.layers
+        )
+        return "\n".join([*lines, table(header, rows, range(4))])
+
 
 class Archive(os.PathLike[str]):
     """A compiled model. Every function that takes the path of a model also takes an archive.
@@ -65,8 +101,9 @@ class Archive(os.PathLike[str]):
     cannot open it: `save()` it for them.
 
     `messages` are the lines that `millrace compile` prints about the model: its size and precision,
-    notes about its shapes, its class names and its operators on the CPU. `report` describes the
-    accuracy after a calibration; it is None without one.
+    notes about its shapes, its class names and its operators on the CPU. Options of that program are
+    named as arguments of `millrace.compile()`. `report` describes the accuracy after a calibration; it
+    is None without one.
     """
 
     def __init__(

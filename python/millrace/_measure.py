@@ -13,6 +13,7 @@ import numpy.typing as npt
 from . import _options
 from ._data_files import Data, DataFiles, Model, PathLike
 from ._failures import native, raise_failure
+from ._table import number, table
 
 
 @dataclass(frozen=True)
@@ -33,14 +34,37 @@ class ModelScore:
     cosine_least: float | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Evaluation:
-    """The result of `evaluate()`; `top` is K, `models` are in the order of the arguments."""
+    """The result of `evaluate()`; print() shows it as a table.
+
+    `top` is K, `models` are in the order of the arguments.
+    """
 
     samples: int
     classes: int
     top: int
     models: tuple[ModelScore, ...]
+
+    def __repr__(self) -> str:
+        return f"<millrace.Evaluation: {len(self.models)} models, {self.samples} samples>"
+
+    def __str__(self) -> str:
+        header = ("model", "precision", "top 1", f"top {self.top}", "same top 1", "cosine", "least")
+        rows = (
+            (
+                score.model,
+                score.precision,
+                number(score.top1, ".2%"),
+                number(score.top, ".2%"),
+                number(score.same_top1, ".2%"),
+                number(score.cosine_mean, ".5f"),
+                number(score.cosine_least, ".5f"),
+            )
+            for score in self.models
+        )
+        title = f"{self.samples} samples of {self.classes} classes"
+        return f"{title}\n{table(header, rows, range(2))}"
 
 
 @dataclass(frozen=True)
@@ -62,9 +86,9 @@ class LayerDifference:
     beyond: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
-    """The result of `compare()`.
+    """The result of `compare()`; print() shows it as a table.
 
     `layers` are in the order in which the first model makes them. `first_beyond` is the name of the
     first that differs by more than the threshold, None if there is none. `not_compared` counts the
@@ -80,6 +104,30 @@ class Comparison:
     def is_within(self) -> bool:
         """Whether all layers are within the threshold."""
         return self.first_beyond is None
+
+    def __repr__(self) -> str:
+        found = "all within" if self.is_within else f"first beyond: {self.first_beyond!r}"
+        return (
+            f"<millrace.Comparison: {len(self.layers)} layers, {found}, "
+            f"{self.not_compared} not compared>"
+        )
+
+    def __str__(self) -> str:
+        header = ("value", "shape", "largest", "relative", "cosine", "steps", "")
+        rows = (
+            (
+                layer.value,
+                "x".join(map(str, layer.shape)),
+                f"{layer.largest:.3g}",
+                f"{layer.relative:.3g}",
+                f"{layer.cosine:.6f}",
+                number(layer.steps, "g"),
+                "beyond" if layer.beyond else "",
+            )
+            for layer in self.layers
+        )
+        title = f"threshold {self.threshold:g}; {self.not_compared} values are not compared"
+        return f"{title}\n{table(header, rows, range(2))}"
 
 
 @dataclass(frozen=True)
@@ -99,14 +147,39 @@ class Step:
     share: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Profile:
-    """The result of `profile()`: the mean time of a frame in microseconds, and that of each step."""
+    """The result of `profile()`; print() shows it as a table.
+
+    It has the mean time of a frame in microseconds, and that of each step in a job.
+    """
 
     precision: str
     device: str
     mean_frame_us: float
     steps: tuple[Step, ...]
+
+    def __repr__(self) -> str:
+        return (
+            f"<millrace.Profile: {len(self.steps)} steps, {self.mean_frame_us:.1f} us a frame, "
+            f"{self.precision} on {self.device}>"
+        )
+
+    def __str__(self) -> str:
+        header = ("us", "share", "operation", "kernel", "precision", "node")
+        rows = (
+            (
+                f"{step.mean_us:.1f}",
+                f"{step.share:.1%}",
+                step.operation,
+                step.kernel,
+                step.precision,
+                step.node,
+            )
+            for step in self.steps
+        )
+        title = f"{self.precision} on {self.device}: {self.mean_frame_us:.1f} us a frame"
+        return f"{title}\n{table(header, rows, range(2, 6))}"
 
     def by_operation(self) -> dict[str, float]:
         """Returns the microseconds of all steps of an operation, the most expensive first."""
@@ -129,7 +202,7 @@ def evaluate(
     mean: float | Iterable[float] = (),
     scale: float | Iterable[float] = (),
     std: float | Iterable[float] = (),
-    normalise: str | None = None,
+    normalize: str | None = None,
     order: str = "rgb",
     resize: str = "stretch",
     short_side: int = 0,
@@ -160,7 +233,7 @@ def evaluate(
             "limit": _options.in_range("limit", limit, 0, 2**63),
             "shapes": _options.shape_list(shapes),
             "device": device,
-            **_options.picture_options(mean, scale, std, normalise, order, resize, short_side),
+            **_options.picture_options(mean, scale, std, normalize, order, resize, short_side),
         }
         found = _call("evaluate", options)
     scores = tuple(
@@ -188,7 +261,7 @@ def compare(
     mean: float | Iterable[float] = (),
     scale: float | Iterable[float] = (),
     std: float | Iterable[float] = (),
-    normalise: str | None = None,
+    normalize: str | None = None,
     order: str = "rgb",
     resize: str = "stretch",
     short_side: int = 0,
@@ -213,7 +286,7 @@ def compare(
             "shapes": _options.shape_list(shapes),
             "device": device,
             **_options.picture_options(
-                mean, scale, std, normalise, order, resize, short_side
+                mean, scale, std, normalize, order, resize, short_side
             ),
         }
         found = _call("compare", options)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from ._data_files import DataFiles, Model
 from ._failures import native, raise_failure
+from ._table import table
 
 
 @dataclass(frozen=True)
@@ -42,9 +43,9 @@ class ModelTensor:
     zero_point: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ModelInfo:
-    """What is in a model.
+    """What is in a model; print() shows it as a table.
 
     `operators` counts the operators by name. `dynamic` says whether each job determines shapes.
     `json` is everything that `millrace inspect --json` prints: also partitions, profiles, operators
@@ -59,7 +60,37 @@ class ModelInfo:
     inputs: tuple[ModelTensor, ...]
     outputs: tuple[ModelTensor, ...]
     operators: Mapping[str, int]
-    json: Mapping[str, Any] = field(repr=False)
+    json: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        tensors = f"{len(self.inputs)} inputs, {len(self.outputs)} outputs"
+        return f"<millrace.ModelInfo {self.name!r}: {self.precision}, {tensors}>"
+
+    def __str__(self) -> str:
+        shapes = "open" if self.dynamic else "static"
+        title = f"{self.name}: {self.precision}, batches of up to {self.batch_size}, {shapes} shapes"
+        header = ("", "name", "type", "shape", "layout", "HW type", "HW layout")
+        named = [("input", one) for one in self.inputs] + [("output", one) for one in self.outputs]
+        rows = (
+            (
+                kind,
+                tensor.name,
+                tensor.cpu.type,
+                _shape_text(tensor.cpu.shape),
+                tensor.cpu.layout,
+                tensor.hw.type if tensor.hw else "-",
+                tensor.hw.layout if tensor.hw else "-",
+            )
+            for kind, tensor in named
+        )
+        counts = ", ".join(f"{count} {name}" for name, count in self.operators.items())
+        return f"{title}\n{table(header, rows, range(7))}\noperators: {counts}"
+
+
+def _shape_text(shape: tuple[int | None, ...] | None) -> str:
+    if shape is None:
+        return "any"
+    return "x".join("?" if size is None else str(size) for size in shape) or "scalar"
 
 
 def inspect(model: Model) -> ModelInfo:

@@ -1,7 +1,8 @@
 """Compiles ONNX models to archives, and inspects, compares and profiles models.
 
 These functions do what the commands of the program `millrace` do, on the same code: the same options
-give the same bytes and the same numbers, and failures have the same messages. None of them prints.
+give the same bytes and the same numbers. Failures have the same messages, in which arguments of Python
+stand for options of the program. None of them prints.
 The GIL is released while a model is compiled or runs.
 
 A model is the path of an `.onnx` file or of an archive, an `Archive`, or the bytes of either.
@@ -28,7 +29,7 @@ from ._archive import (
     report_from,
 )
 from ._data_files import Data, DataFiles, Model, PathLike, is_path
-from ._failures import native, raise_failure
+from ._failures import in_words_of_python, native, raise_failure
 from ._measure import (
     Comparison,
     Evaluation,
@@ -90,7 +91,7 @@ def compile(
     mean: float | Iterable[float] = (),
     scale: float | Iterable[float] = (),
     std: float | Iterable[float] = (),
-    normalise: str | None = None,
+    normalize: str | None = None,
     order: str = "rgb",
     resize: str = "stretch",
     short_side: int = 0,
@@ -149,9 +150,9 @@ def compile(
     - `quantise_outputs`, `power_of_two_scales`, `equalise`, `correct_bias`: see `millrace compile
       --help`.
     - `report`: an `.html` file to write, with the precision and the loss of each layer.
-    - `mean`, `scale`, `std`, `normalise`, `order`, `resize`, `short_side`: how pictures are
+    - `mean`, `scale`, `std`, `normalize`, `order`, `resize`, `short_side`: how pictures are
       preprocessed. From pixels of 0 to 255 the mean is subtracted, and the rest is multiplied by the
-      scale, or divided by `std`; each is one value, or one per channel. `normalise` is "imagenet",
+      scale, or divided by `std`; each is one value, or one per channel. `normalize` is "imagenet",
       "unit" (0 to 1) or "none" instead.
 
     `format` is "rai" for a file or "dir" for a directory; `dump_passes` is a folder for the graph
@@ -193,7 +194,7 @@ def compile(
         "no_bias_correction": not correct_bias,
         "report": _options.path(report),
         **_options.picture_options(
-            mean, scale, std, normalise, order, resize, short_side
+            mean, scale, std, normalize, order, resize, short_side
         ),
     }
     with DataFiles() as files:
@@ -241,4 +242,4 @@ def _call_compiler(
         messages, report = compiler.compile(options, content, descriptor)
     except compiler.Failure as failure:
         raise_failure(failure)
-    return tuple(messages), report_from(report)
+    return tuple(map(in_words_of_python, messages)), report_from(report)

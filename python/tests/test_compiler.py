@@ -15,6 +15,7 @@ import pytest
 
 from millrace import compiler
 from millrace._errors import CorruptData, InvalidArgument, NotFound, Unsupported
+from millrace._failures import in_words_of_python
 from tiny_onnx import Node, Value, model
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -149,7 +150,7 @@ def test_open_shapes_need_a_shape_for_calibration(tmp_path: Path) -> None:
     nodes = [Node("Relu", ["x"], ["y"])]
     path.write_bytes(model(nodes, [Value("x", [1, "width"])], [Value("y", [1, "width"])]))
     data = np.linspace(-1, 1, 8, dtype=np.float32).reshape(2, 1, 4)
-    with pytest.raises(InvalidArgument, match="set them, as with --input-shape x="):
+    with pytest.raises(InvalidArgument, match=r'set them, as with shapes=\{"x": \(1, '):
         compiler.compile(path, precision="int8", calibrate=data)
     assert compiler.inspect(compiler.compile(path)).dynamic
     fixed = compiler.inspect(compiler.compile(path, shapes={"x": (1, 4)}))
@@ -166,7 +167,7 @@ def test_profiles_of_dynamic_models(tmp_path: Path) -> None:
         ("wide", [1, 64]),
         ("slim", [1, 2]),
     ]
-    with pytest.raises(InvalidArgument, match="--profile is for dynamic models"):
+    with pytest.raises(InvalidArgument, match="profiles is for dynamic models"):
         compiler.compile(GLYPHS, profiles={"a": {"image": (1, 1, 32, 32)}})
 
 
@@ -207,7 +208,20 @@ def test_failures_have_the_messages_of_the_program(
     expected = messages_of_program("compile", GLYPHS, "-o", tmp_path / "a.rai", *flags)
     with pytest.raises(InvalidArgument) as failure:
         compiler.compile(GLYPHS, **options)  # type: ignore[arg-type]
-    assert str(failure.value) == expected
+    assert str(failure.value) == in_words_of_python(expected)
+    assert "--" not in str(failure.value)
+
+
+def test_messages_name_arguments_and_not_options() -> None:
+    for text, expected in (
+        ("set them, as with --input-shape x=1,?,4 --input-shape y=7",
+         'set them, as with shapes={"x": (1, None, 4), "y": (7,)}'),
+        ("--precision int8 needs typical inputs: give a folder with --calibrate",
+         'precision="int8" needs typical inputs: give a folder with calibrate'),
+        ("--no-equalisation and --hw-layout: a--b", "equalise=False and hw_layouts: a--b"),
+        ("--accuracy-target: '2' is no share", "accuracy_target: '2' is no share"),
+    ):
+        assert in_words_of_python(text) == expected
 
 
 def test_a_missing_file_and_a_file_that_is_no_model(tmp_path: Path) -> None:
@@ -254,7 +268,7 @@ def test_evaluates_as_the_program(program: Program, tmp_path: Path) -> None:
     assert [score.top for score in found.models] == [one["top5"] for one in printed["models"]]
     assert found.models[1].cosine_mean == printed["models"][1]["cosine_mean"]
     assert found.models[0].top1 is not None and found.models[0].top1 > 0.95
-    with pytest.raises(InvalidArgument, match="evaluate needs --labels, or --against another model"):
+    with pytest.raises(InvalidArgument, match="evaluate needs labels, or against another model"):
         compiler.evaluate(GLYPHS, IMAGES)
 
 
@@ -282,12 +296,12 @@ def test_compares_as_the_program(
 
 def test_normalises_pictures_by_name() -> None:
     by_scale = compiler.quantise(GLYPHS, CALIBRATION, scale=PIXELS)
-    assert bytes(compiler.quantise(GLYPHS, CALIBRATION, normalise="unit")) == bytes(by_scale)
+    assert bytes(compiler.quantise(GLYPHS, CALIBRATION, normalize="unit")) == bytes(by_scale)
     assert bytes(compiler.quantise(GLYPHS, CALIBRATION, std=255)) == bytes(by_scale)
-    with pytest.raises(ValueError, match="normalise: 'half' is none of"):
-        compiler.quantise(GLYPHS, CALIBRATION, normalise="half")
-    with pytest.raises(InvalidArgument, match="--normalize stands for"):
-        compiler.quantise(GLYPHS, CALIBRATION, normalise="unit", scale=PIXELS)
+    with pytest.raises(ValueError, match="normalize: 'half' is none of"):
+        compiler.quantise(GLYPHS, CALIBRATION, normalize="half")
+    with pytest.raises(InvalidArgument, match="normalize stands for mean, scale and std"):
+        compiler.quantise(GLYPHS, CALIBRATION, normalize="unit", scale=PIXELS)
 
 
 def test_compares_with_values_of_another_framework(pictures: npt.NDArray[np.float32]) -> None:
@@ -296,7 +310,7 @@ def test_compares_with_values_of_another_framework(pictures: npt.NDArray[np.floa
     found = compiler.compare(GLYPHS, data=pictures[:1], reference={output.name: zeros})
     assert found.first_beyond == output.name
     assert found.not_compared > 0
-    with pytest.raises(InvalidArgument, match="either a second model or --reference"):
+    with pytest.raises(InvalidArgument, match="either a second model or reference"):
         compiler.compare(GLYPHS, data=pictures[:1])
 
 
@@ -308,6 +322,27 @@ def test_profiles_every_step() -> None:
     assert sum(step.share for step in found.steps) > 0
     with pytest.raises(ValueError, match="runs: 0 is not between"):
         compiler.profile(GLYPHS, runs=0)
+
+
+def test_results_are_printed_as_tables(pictures: npt.NDArray[np.float32]) -> None:
+    small = compiler.quantise(GLYPHS, CALIBRATION, normalize="unit")
+    assert small.report is not None
+    profile = compiler.profile(small, runs=1)
+    comparison = compiler.compare(GLYPHS, small, pictures[:1])
+    evaluation = compiler.evaluate(GLYPHS, CALIBRATION, against=[small], normalize="unit", limit=8)
+    for result, rows, column in (
+        (small.report, len(small.report.layers), "SNR dB"),
+        (profile, len(profile.steps), "kernel"),
+        (comparison, len(comparison.layers), "relative"),
+        (evaluation, 2, "same top 1"),
+    ):
+        lines = str(result).splitlines()
+        header = next(index for index, line in enumerate(lines) if column in line)
+        assert len(lines) - header - 1 == rows
+        assert "\n" not in repr(result) and len(repr(result)) < 120
+        assert repr(result).startswith(f"<millrace.{type(result).__name__}: ")
+    assert small.report.layers[0].name in str(small.report)
+    assert f"{profile.mean_frame_us:.1f} us a frame" in str(profile)
 
 
 def test_prints_nothing_and_lets_other_threads_run() -> None:
