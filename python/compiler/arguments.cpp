@@ -142,4 +142,15 @@ cli::ExplainArguments explain_arguments(const py::dict& options) {
   return arguments;
 }
 
+InputArguments input_arguments(const py::dict& options) {
+  InputArguments arguments;
+  Options reader(options);
+  reader.read("model", arguments.model);
+  reader.read("inputs", arguments.inputs);
+  reader.read("shapes", arguments.shapes);
+  read_pictures(reader, arguments.picture);
+  reader.finish();
+  return arguments;
+}
+
 }  // namespace millrace::python

@@ -5,6 +5,7 @@
 #include <pybind11/pybind11.h>
 
 #include "cli/commands.h"
+#include "inputs.h"
 
 namespace millrace::python {
 
@@ -15,5 +16,6 @@ cli::CompileArguments compile_arguments(const pybind11::dict& options);
 cli::CompareArguments compare_arguments(const pybind11::dict& options);
 cli::EvaluateArguments evaluate_arguments(const pybind11::dict& options);
 cli::ExplainArguments explain_arguments(const pybind11::dict& options);
+InputArguments input_arguments(const pybind11::dict& options);
 
 }  // namespace millrace::python

@@ -24,6 +24,7 @@
 #include "core/main_thread.h"
 #include "core/without_gil.h"
 #include "graph/archive/codec.h"
+#include "inputs.h"
 #include "model/archive_writer.h"
 #include "report.h"
 
@@ -150,6 +151,20 @@ std::string evaluate(const py::dict& options) {
   return cli::evaluation_json(models.report, models.evaluation);
 }
 
+// Returns a list of (name, type, shape of a frame, bytes of all frames).
+py::list inputs(const py::dict& options) {
+  const InputArguments arguments = input_arguments(options);
+  const cli::LoadedInputs loaded = released([&] { return read_inputs(arguments); });
+  py::list list;
+  for (size_t i = 0; i < loaded.boundaries.size(); ++i) {
+    const tensor::TensorDesc& cpu = loaded.boundaries[i].cpu;
+    const auto* const data = reinterpret_cast<const char*>(loaded.bytes[i].data());
+    list.append(py::make_tuple(cpu.name, std::string(to_string(cpu.type)), cpu.shape,
+                               py::bytearray(data, loaded.bytes[i].size())));
+  }
+  return list;
+}
+
 }  // namespace
 }  // namespace millrace::python
 
@@ -176,4 +191,5 @@ PYBIND11_MODULE(_compiler, module) {
   module.def("explain", &native::explain, py::arg("options"));
   module.def("compare", &native::compare, py::arg("options"));
   module.def("evaluate", &native::evaluate, py::arg("options"));
+  module.def("inputs", &native::inputs, py::arg("options"));
 }

@@ -30,6 +30,7 @@ from ._archive import (
 )
 from ._data_files import Data, DataFiles, Model, PathLike, is_path
 from ._failures import in_words_of_python, native, raise_failure
+from ._inputs import read_inputs
 from ._measure import (
     Comparison,
     Evaluation,
@@ -63,6 +64,7 @@ __all__ = [
     "inspect",
     "profile",
     "quantise",
+    "read_inputs",
 ]
 
 _PRECISIONS = ("fp32", "bf16", "fp16", "int8", "auto")

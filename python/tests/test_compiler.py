@@ -16,7 +16,7 @@ import pytest
 from millrace import compiler
 from millrace._errors import CorruptData, InvalidArgument, NotFound, Unsupported
 from millrace._failures import in_words_of_python
-from tiny_onnx import Node, Value, model
+from tiny_onnx import INT64, Node, Value, model
 
 ROOT = Path(__file__).resolve().parents[2]
 GLYPHS = ROOT / "models" / "glyphs" / "glyphs.onnx"
@@ -343,6 +343,37 @@ def test_results_are_printed_as_tables(pictures: npt.NDArray[np.float32]) -> Non
         assert repr(result).startswith(f"<millrace.{type(result).__name__}: ")
     assert small.report.layers[0].name in str(small.report)
     assert f"{profile.mean_frame_us:.1f} us a frame" in str(profile)
+
+
+def test_reads_pictures_as_the_network_takes_them(tmp_path: Path) -> None:
+    images = np.load(IMAGES)[:3]
+    archive = compiler.compile(GLYPHS)
+    read = compiler.read_inputs(archive, images, normalize="unit")
+    assert list(read) == ["image"]
+    assert read["image"].dtype == np.float32 and read["image"].shape == (3, 1, 32, 32)
+    assert np.allclose(read["image"][:, 0], images / 255, atol=1e-6)
+    for index, image in enumerate(images):
+        (tmp_path / f"{index}.pgm").write_bytes(b"P5 32 32 255\n" + image.tobytes())
+    from_files = compiler.read_inputs(archive, {"image": tmp_path}, normalize="unit")
+    assert np.array_equal(from_files["image"], read["image"])
+    tensors = compiler.read_inputs(archive, read["image"])
+    assert np.array_equal(tensors["image"], read["image"])
+    tensors["image"][...] = 0  # the memory is the caller's
+    assert read["image"].any()
+
+
+def test_reads_what_an_input_of_another_type_takes() -> None:
+    content = model(
+        [Node("Identity", ["x"], ["y"])],
+        [Value("x", [1, "width"], INT64)],
+        [Value("y", [1, "width"], INT64)],
+    )
+    read = compiler.read_inputs(content, np.array([[1, 2, 3]]), shapes={"x": (1, 3)})
+    assert read["x"].dtype == np.int64 and read["x"].tolist() == [[1, 2, 3]]
+    with pytest.raises(InvalidArgument, match="no input 'z'; its inputs are x"):
+        compiler.read_inputs(content, {"z": np.array([[1, 2, 3]])}, shapes={"x": (1, 3)})
+    with pytest.raises(NotFound, match="missing.png"):
+        compiler.read_inputs(GLYPHS, "missing.png")
 
 
 def test_prints_nothing_and_lets_other_threads_run() -> None:
