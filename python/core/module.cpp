@@ -33,6 +33,7 @@ PYBIND11_MODULE(_core, module) {
   python::require_main_interpreter();
   if (!python::import_numpy()) throw pybind11::error_already_set();
   module.doc() = "The native API of Millrace. Use the package millrace, which imports it.";
+  module.attr("version") = MILLRACE_VERSION;
   python::track_main_thread();
   pybind11::module_::import("os").attr("register_at_fork")(
       pybind11::arg("after_in_child") = pybind11::cpp_function(&python::lose_units_in_child));

@@ -11,9 +11,10 @@ docs/python.md leads through the package. Importing it loads neither the compile
 
 from __future__ import annotations
 
-import atexit
-import importlib
-from typing import Any
+import atexit as _atexit
+import importlib as _importlib
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
 
 from . import _core
 
@@ -47,6 +48,18 @@ from ._errors import (  # noqa: E402
 )
 from ._loading import load  # noqa: E402
 from ._waiting import as_completed, wait_all, wait_any  # noqa: E402
+
+if _TYPE_CHECKING:
+    from .compiler import Archive as Archive
+    from .compiler import compare as compare
+    from .compiler import compile as compile
+    from .compiler import evaluate as evaluate
+    from .compiler import inspect as inspect
+    from .compiler import profile as profile
+    from .compiler import quantise as quantise
+    from .compiler import read_inputs as read_inputs
+
+__version__: str = _core.version
 
 __all__ = [
     "Buffer",
@@ -86,7 +99,7 @@ __all__ = [
 
 _core.set_error_classes(_errors.ERRORS)
 # No job may access memory of Python while the interpreter ends.
-atexit.register(_core.close_all_units)
+_atexit.register(_core.close_all_units)
 
 # These methods are written in Python; _core.pyi declares them with the others.
 for _class, _name, _function in (
@@ -105,14 +118,23 @@ for _error in _errors.ERRORS.values():
 
 
 # The compiler's module loads protobuf, which programs that only run models do not need.
-_FROM_COMPILER = ("Archive", "compile", "quantise", "evaluate", "compare", "inspect", "profile")
+_FROM_COMPILER = (
+    "Archive",
+    "compare",
+    "compile",
+    "evaluate",
+    "inspect",
+    "profile",
+    "quantise",
+    "read_inputs",
+)
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> _Any:
     if name not in _FROM_COMPILER:
         raise AttributeError(f"module 'millrace' has no attribute '{name}'")
-    return getattr(importlib.import_module("millrace.compiler"), name)
+    return getattr(_importlib.import_module("millrace.compiler"), name)
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_FROM_COMPILER])
+    return sorted([*__all__, *_FROM_COMPILER, "__version__"])

@@ -22,6 +22,8 @@ Outputs = Union[Memory, Sequence[Union[Memory, None]], Mapping[str, Union[Memory
 View = Literal["cpu", "hw"]
 WhenFull = Literal["fail", "block", "drop_oldest", "shed_by_deadline"]
 
+version: str
+
 class ViewInfo:
     @property
     def dtype(self) -> np.dtype[Any]: ...

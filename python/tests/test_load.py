@@ -1,6 +1,7 @@
 """Loading models, and what they say of themselves."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -50,6 +51,15 @@ def test_models_of_one_device_share_it(relu_archive, add_archive):
     first = millrace.load(relu_archive, device)
     second = millrace.load(add_archive, device)
     assert first.device is device and second.device is device
+
+
+def test_the_package_has_a_version_and_shows_its_public_names_only():
+    assert re.fullmatch(r"\d+\.\d+\.\d+", millrace.__version__)
+    shown = dir(millrace)
+    assert set(millrace.__all__) < set(shown)
+    assert {"compile", "read_inputs", "__version__"} < set(shown)
+    assert [name for name in shown if name.startswith("_")] == ["__version__"]
+    assert not {"os", "threading", "importlib", "Any"} & set(vars(millrace))
 
 
 def test_a_missing_file_is_not_found():
