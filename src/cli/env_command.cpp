@@ -50,6 +50,15 @@ void print_manual_path(const std::string& directory) {
   print_variable("MANPATH", directory + ":" + list_without("MANPATH", directory));
 }
 
+// Returns the folder of the manual pages, of a build tree or of an installation; empty if there is
+// none.
+std::filesystem::path pages_folder(const std::filesystem::path& prefix) {
+  std::error_code error;
+  for (const std::filesystem::path& folder : {prefix / "pages", prefix / "share" / "man"})
+    if (exists(folder / "man1", error)) return folder;
+  return {};
+}
+
 // Returns the folder of the package `millrace` for Python: that of a build tree, or that of an
 // installation, whose name contains the version of Python; empty if there is none.
 std::filesystem::path python_folder(const std::filesystem::path& prefix,
@@ -82,10 +91,9 @@ Status run_env() {
   print_with("PKG_CONFIG_PATH", (directory / "pkgconfig").string());
   print_with("LD_LIBRARY_PATH", directory.string());
   print_with("PATH", program.parent_path().string());
-  const std::filesystem::path pages = installed ? prefix / "share" / "man" : prefix / "pages";
-  if (std::filesystem::exists(pages / "man1", error)) print_manual_path(pages.string());
-  // Debian's Python finds the packages of /usr by itself, and another Python must not use them.
+  // The system finds its own pages and packages, and another Python must not use these.
   if (prefix == "/usr") return {};
+  if (const auto pages = pages_folder(prefix); !pages.empty()) print_manual_path(pages.string());
   if (const auto packages = python_folder(prefix, libraries); !packages.empty())
     print_with("PYTHONPATH", packages.string());
   return {};
