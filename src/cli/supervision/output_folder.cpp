@@ -23,7 +23,7 @@ class OutputFolder {
     if (settled_) return corrupt_data("the child process announces its outputs twice");
     settled_ = true;
     for (const std::string& name : names)
-      if (!is_output_name(name) || !missing_.insert(name).second)
+      if (!may_settle(name) || !missing_.insert(name).second)
         return corrupt_data(
             fmt::format("\"{}\" is not a valid name of an output file, or occurs twice", name));
     return {};
@@ -44,6 +44,11 @@ class OutputFolder {
   }
 
  private:
+  // Names of single files are those that the command line has paths for.
+  bool may_settle(const std::string& name) const {
+    return is_output_name(name) && name.ends_with(kNamedSuffix) == named_.contains(name);
+  }
+
   // Returns the path for a file, with its folder made if need be.
   Result<std::string> path_of(const std::string& name) const {
     if (const auto found = named_.find(name); found != named_.end()) return found->second;

@@ -7,6 +7,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -45,10 +46,13 @@ class OutputSink {
 };
 
 // Returns whether an output file may have this name: printable, ending in ".bin" or ".npy", without
-// a folder. Names that end in ".named" stand for files whose paths the command line has.
+// a folder. The names of single files end in kNamedSuffix instead.
 bool is_output_name(const std::string& name);
 
-// The paths that the command line has for single files, by names that end in ".named".
+// The end of the names of single files, for which the command line has paths.
+inline constexpr std::string_view kNamedSuffix = ".named";
+
+// The paths of single files by their names.
 using NamedFiles = std::map<std::string, std::string>;
 
 // Returns a sink that writes each settled file once, to its path in `named` or into `directory`,
