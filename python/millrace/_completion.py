@@ -129,6 +129,12 @@ def add_done_callback(self: Job, function: Callable[[Job], object]) -> None:
     _callbacks.add(self, function)
 
 
+def _close(epoll: select.epoll) -> None:
+    """Ends a loop's ear. Its units need not ring any more, unless others listen."""
+    epoll.close()
+    _core.rest_units()
+
+
 class _Loop:
     """The jobs that tasks of one event loop await."""
 
@@ -136,7 +142,7 @@ class _Loop:
         self._waiting: dict[Job, list[asyncio.Future[None]]] = {}
         self._ear = _Ear()
         loop.add_reader(self._ear.epoll.fileno(), self._completed)
-        weakref.finalize(self, self._ear.epoll.close)
+        weakref.finalize(self, _close, self._ear.epoll)
 
     async def wait_for(self, job: Job) -> None:
         """Returns when the job has ended. Cancelling the task cancels the job."""

@@ -3,12 +3,14 @@
 import asyncio
 import gc
 import os
+import select
 import threading
 
 import numpy as np
 import pytest
 
 import millrace
+from millrace import _core
 
 X = np.array([[-1, 2, -3, 4, -5, 6, -7, 8]], np.float32)
 EXPECTED = np.maximum(X, 0)
@@ -224,6 +226,25 @@ def test_a_loop_that_is_busy_delays_no_callback(slow):
         await job
 
     asyncio.run(main())
+
+
+def test_units_tell_of_completions_only_while_somebody_waits(relu_archive, monkeypatch):
+    monkeypatch.setenv("MILLRACE_FAULTS", "slow=10ms")
+    model = millrace.load(relu_archive)
+    unit = millrace.Unit(model)
+
+    async def main():
+        return await unit.submit(model, X)
+
+    with select.epoll() as ear:
+        ear.register(_core.bell(), select.EPOLLIN | select.EPOLLET)
+        ear.poll(0)
+        asyncio.run(main())
+        gc.collect()
+        assert ear.poll(0)
+        unit.submit(model, X).wait()
+        unit.close()
+        assert not ear.poll(0)
 
 
 def test_loops_free_their_descriptors(relu):
