@@ -46,6 +46,7 @@ Status no_known_format(DetectorOutputs outputs) {
 
 Result<std::vector<vision::Detection>> detections_in(std::span<const DetectorOutput> outputs,
                                                      const InputSize& input, float least_score) {
+  if (outputs.empty()) return no_known_format(outputs);
   for (const KnownFormat& format : kKnownFormats) {
     std::optional<Detections> found = format.decode(outputs, input, least_score);
     if (!found) continue;

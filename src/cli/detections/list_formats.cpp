@@ -203,7 +203,7 @@ std::optional<Detections> decode_scores_and_corners(DetectorOutputs outputs, con
   const bool boxes_first = first->columns == kBoxColumns && !mentions(outputs[0], "score");
   const Matrix& boxes = boxes_first ? *first : *second;
   const Matrix& scores = boxes_first ? *second : *first;
-  if (boxes.columns != kBoxColumns || !are_corners(boxes) ||
+  if (boxes.columns != kBoxColumns || scores.columns == 0 || !are_corners(boxes) ||
       !std::ranges::all_of(scores.values, is_score))
     return std::nullopt;
   const PixelScale scale = pixel_scale(greatest_of(boxes.values), input);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ranges>
 
 #include "vision/preprocess/geometry.h"
 
@@ -87,13 +86,13 @@ Result<std::vector<PhotoDetection>> detections_on_photo(std::span<const Detector
 }
 
 void draw_detections(std::span<const PhotoDetection> detections, io::Canvas& photo) {
-  for (const PhotoDetection& found : std::views::reverse(detections))
-    photo.draw({.left = found.left,
-                .top = found.top,
-                .right = found.right,
-                .bottom = found.bottom,
-                .caption = caption_of(found),
-                .colour = found.object_class});
+  for (auto found = detections.rbegin(); found != detections.rend(); ++found)
+    photo.draw({.left = found->left,
+                .top = found->top,
+                .right = found->right,
+                .bottom = found->bottom,
+                .caption = caption_of(*found),
+                .colour = found->object_class});
 }
 
 }  // namespace millrace::cli

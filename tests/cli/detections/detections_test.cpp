@@ -148,6 +148,9 @@ TEST(DetectionFormats, WhatIsNoBoxIsRefused) {
   expect_refused({output("scores", {1, 2, 3}, {0, 0, 1, 0, 0, 1}),
                   output("boxes", {1, 2, 4}, {0.5F, 0, -1, 1, 0, 0, 1, 1})});
   expect_refused({output("output0", {1, 7, 8}, std::vector<float>(56, 5))});
+  expect_refused(
+      {output("scores", {1, 2, 0}, {}), output("boxes", {1, 2, 4}, {0, 0, 1, 1, 0, 0, 1, 1})});
+  expect_refused({});
 }
 
 }  // namespace

@@ -83,7 +83,7 @@ TEST_F(DrawTest, FastestdetFindsTheCatWhateverTheResizing) {
   }
 }
 
-class DrawRefusalTest : public DrawTest {
+class PhotoTest : public DrawTest {
  protected:
   std::string photo() const {
     const std::string grey = "P5\n2 2\n255\n" + std::string(4, '\x60');
@@ -96,12 +96,12 @@ class DrawRefusalTest : public DrawTest {
   }
 };
 
-TEST_F(DrawRefusalTest, AClassifierHasNoBoxes) {
+TEST_F(PhotoTest, AClassifierHasNoBoxes) {
   expect_failure(run({"-i", photo(), "--draw", file("a.jpg")}), "'scores' [1,40]");
   EXPECT_EQ(content("a.jpg"), "");
 }
 
-TEST_F(DrawRefusalTest, OnePictureAndAFormatAreNeeded) {
+TEST_F(PhotoTest, OnePictureAndAFormatAreNeeded) {
   expect_wrong_command_line(run({"-i", photo(), "--draw", file("a.gif")}), ".jpg or .png");
   expect_wrong_command_line(run({"-i", photo(), "--least-score", "0.3"}), "--draw");
   expect_failure(run({"-i", photo(), "-i", photo(), "--draw", file("a.jpg")}), "one picture");
@@ -110,7 +110,7 @@ TEST_F(DrawRefusalTest, OnePictureAndAFormatAreNeeded) {
   expect_failure(run({"-i", file("zeros.bin"), "--draw", file("a.jpg")}), "needs a picture");
 }
 
-TEST_F(DrawRefusalTest, TheInputIsSavedAsTheModelReadsIt) {
+TEST_F(PhotoTest, TheInputIsSavedAsTheModelReadsIt) {
   const std::string picture = photo();
   ASSERT_EQ(run({"-i", picture, "--save-input", file("in.npy")}).exit_code, 0);
   const auto array = io::read_npy(file("in.npy"));
@@ -125,7 +125,7 @@ TEST_F(DrawRefusalTest, TheInputIsSavedAsTheModelReadsIt) {
 }
 
 // The bytes of the hardware view are what a program for the board reads from a file.
-TEST_F(DrawRefusalTest, TheInputIsSavedInTheHardwareView) {
+TEST_F(PhotoTest, TheInputIsSavedInTheHardwareView) {
   const std::string model = compiled("bf16.rai", {"--precision", "bf16"});
   const std::vector<std::string> common = {"run", model, "--view", "hw", "--normalize", "unit"};
   const auto run_on = [&](const std::string& input, std::vector<std::string> flags) {
@@ -141,7 +141,7 @@ TEST_F(DrawRefusalTest, TheInputIsSavedInTheHardwareView) {
   EXPECT_EQ(first.out, "wrote " + file("in.raw") + " (8192 bytes)\n" + again.out);
 }
 
-TEST_F(DrawRefusalTest, AnInputToSaveIsOneOfTheModel) {
+TEST_F(PhotoTest, AnInputToSaveIsOneOfTheModel) {
   expect_failure(run({"-i", photo(), "--save-input", "pixels=" + file("a.bin")}),
                  "--save-input pixels=");
 }
