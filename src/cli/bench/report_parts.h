@@ -1,4 +1,4 @@
-// What the reports of `millrace bench` have in common. Thread-safe.
+// The parts that all reports of `millrace bench` have. Thread-safe.
 #pragma once
 
 #include <nlohmann/json.hpp>

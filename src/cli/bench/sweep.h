@@ -14,7 +14,7 @@
 
 namespace millrace::cli {
 
-// What the runs of a sweep differ in. One of the lists has values.
+// Sweep: the values in which the runs of a series differ. One of the lists has some.
 struct Sweep {
   std::vector<uint32_t> in_flight;
   std::vector<double> per_second;  // mean rates of arrivals, for the server scenario
