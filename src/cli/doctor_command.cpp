@@ -171,7 +171,7 @@ Status run_doctor() {
   const Status columns = print_columns();
   const Status banks = print_banks();
   print_heading("programs of the NRT API");
-  const Status nrt = print_nrt();
+  Status nrt = print_nrt();
   print_heading("environment");
   print_variables();
   MILLRACE_RETURN_IF_ERROR(columns);

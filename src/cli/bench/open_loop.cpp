@@ -133,6 +133,7 @@ class OpenLoop {
 
 std::vector<double> in_ms(const std::vector<int64_t>& times_ns) {
   std::vector<double> times;
+  times.reserve(times_ns.size());
   for (const int64_t ns : times_ns) times.push_back(static_cast<double>(ns) * 1e-6);
   return times;
 }

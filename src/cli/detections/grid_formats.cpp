@@ -33,8 +33,9 @@ std::optional<Detections> decode_yunet_scale(DetectorOutputs outputs, const Inpu
     const float score = std::sqrt(faces->values[cell] * objects->values[cell]);
     if (!(score >= least_score)) continue;
     const float* const box = &boxes->values[4 * cell];
-    found.push_back({vision::centred_box((static_cast<float>(cell % columns) + box[0]) * step,
-                                         (static_cast<float>(cell / columns) + box[1]) * step,
+    const size_t row = cell / columns, column = cell % columns;
+    found.push_back({vision::centred_box((static_cast<float>(column) + box[0]) * step,
+                                         (static_cast<float>(row) + box[1]) * step,
                                          std::exp(box[2]) * step, std::exp(box[3]) * step),
                      score, 0});
   }
@@ -96,13 +97,13 @@ std::optional<Detections> decode_fastestdet(DetectorOutputs outputs, const Input
     const float score = std::pow(planes.at(0, cell), 0.6F) *
                         std::pow(planes.at(kFirstClassPlane + best, cell), 0.4F);
     if (!(score >= least_score)) continue;
-    found.push_back(
-        {vision::centred_box(
-             (static_cast<float>(cell % columns) + std::tanh(planes.at(1, cell))) * step_x,
-             (static_cast<float>(cell / columns) + std::tanh(planes.at(2, cell))) * step_y,
-             vision::sigmoid(planes.at(3, cell)) * static_cast<float>(input.width),
-             vision::sigmoid(planes.at(4, cell)) * static_cast<float>(input.height)),
-         score, static_cast<uint32_t>(best)});
+    const size_t row = cell / columns, column = cell % columns;
+    found.push_back({vision::centred_box(
+                         (static_cast<float>(column) + std::tanh(planes.at(1, cell))) * step_x,
+                         (static_cast<float>(row) + std::tanh(planes.at(2, cell))) * step_y,
+                         vision::sigmoid(planes.at(3, cell)) * static_cast<float>(input.width),
+                         vision::sigmoid(planes.at(4, cell)) * static_cast<float>(input.height)),
+                     score, static_cast<uint32_t>(best)});
   }
   return found;
 }

@@ -80,6 +80,7 @@ Result<std::vector<PhotoDetection>> detections_on_photo(std::span<const Detector
   MILLRACE_ASSIGN_OR_RETURN(const auto found, detections_in(outputs, size, least_score));
   const vision::Geometry geometry = geometry_on(photo, size, fit);
   std::vector<PhotoDetection> detections;
+  detections.reserve(found.size());
   for (const vision::Detection& one : found)
     detections.push_back(on_photo(one, geometry, photo, labels));
   return detections;

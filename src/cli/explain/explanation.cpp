@@ -135,6 +135,7 @@ Json sums_by_operation(const Json& partitions) {
     }
   }
   std::vector<Json> sorted;
+  sorted.reserve(sums.size());
   for (auto& [operation, sum] : sums) sorted.push_back(std::move(sum));
   std::ranges::stable_sort(sorted, std::greater<>(), share_of);
   return sorted;
