@@ -1,9 +1,10 @@
 // BoxFormat: one way in which detectors return boxes. Each format says whether outputs have it,
 // and decodes them. Plain functions; thread-safe.
 //
-// A format that looks at values takes outputs only if these can be what it decodes: scores from 0
-// to 1, and corners in order. So an output of the same shape with another meaning, such as logits
-// or offsets from prior boxes, is refused instead of drawn.
+// A format takes outputs only if their values can be what it decodes: scores from 0 to 1, whole
+// numbers for classes, and corners in order. So an output of the same shape with another meaning,
+// such as logits, offsets from prior boxes or the probabilities of a classifier, is refused instead
+// of drawn.
 #pragma once
 
 #include <cstddef>
@@ -39,7 +40,7 @@ std::optional<Detections> decode_columns(DetectorOutputs outputs, const InputSiz
 std::optional<Detections> decode_rows(DetectorOutputs outputs, const InputSize& input,
                                       float least_score);
 // NMS in the graph: one list with a detection in each row, [N,6] or [N,7] in several orders, or
-// [N,5] with a list of classes [N].
+// [N,5] with a list of classes [N] that its type or its name shows.
 std::optional<Detections> decode_kept_rows(DetectorOutputs outputs, const InputSize& input,
                                            float least_score);
 // NMS in the graph, as in SSD: boxes [N,4], scores [N] and classes [N].
@@ -61,19 +62,7 @@ struct Matrix {
 };
 std::optional<Matrix> matrix_of(const DetectorOutput& output);
 
-// Whether the score can be one, so that values of another meaning are not taken for scores.
+// Whether the value is within 0 to 1, give or take rounding.
 bool is_score(float value);
-
-// The factors by which coordinates become pixels: the size of the input for coordinates that are
-// relative to it, otherwise 1. Coordinates are relative if none is greater than 2: boxes may exceed
-// the picture, but not so far.
-struct PixelScale {
-  float x = 1;
-  float y = 1;
-};
-PixelScale pixel_scale(float greatest, const InputSize& input);
-
-vision::Box box_of_corners(float left, float top, float right, float bottom,
-                           const PixelScale& scale);
 
 }  // namespace millrace::cli

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -42,6 +43,10 @@ Status no_known_format(DetectorOutputs outputs) {
                   fmt::join(given, ", "), fmt::join(known, "; ")));
 }
 
+bool has_valid_box(const vision::Detection& found) {
+  return vision::is_valid(found.box);
+}
+
 }  // namespace
 
 Result<std::vector<vision::Detection>> detections_in(std::span<const DetectorOutput> outputs,
@@ -49,7 +54,7 @@ Result<std::vector<vision::Detection>> detections_in(std::span<const DetectorOut
   if (outputs.empty()) return no_known_format(outputs);
   for (const KnownFormat& format : kKnownFormats) {
     std::optional<Detections> found = format.decode(outputs, input, least_score);
-    if (!found) continue;
+    if (!found || !std::ranges::all_of(*found, has_valid_box)) continue;
     return format.suppressed ? vision::best_candidates(*std::move(found))
                              : vision::suppress_by_class(*std::move(found), kMostOverlap);
   }

@@ -1,4 +1,5 @@
 // Formats whose boxes lie in the cells of grids.
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -30,7 +31,9 @@ std::optional<Detections> decode_yunet_scale(DetectorOutputs outputs, const Inpu
   Detections found;
   const auto step = static_cast<float>(stride);
   for (size_t cell = 0; cell < cells; ++cell) {
-    const float score = std::sqrt(faces->values[cell] * objects->values[cell]);
+    const float face = faces->values[cell], object = objects->values[cell];
+    if (!is_score(face) || !is_score(object)) return std::nullopt;
+    const float score = std::sqrt(std::max(face, 0.0F) * std::max(object, 0.0F));
     if (!(score >= least_score)) continue;
     const float* const box = &boxes->values[4 * cell];
     const size_t row = cell / columns, column = cell % columns;
@@ -56,12 +59,23 @@ struct Planes {
       if (at(plane, cell) > at(best, cell)) best = plane;
     return best - kFirstClassPlane;
   }
-  // Whether a cell has an objectness, and probabilities whose sum is 1.
-  bool is_probable(size_t cell) const {
+  bool has_scores(size_t cell) const {
+    bool scores = is_score(at(0, cell));
+    for (size_t plane = kFirstClassPlane; plane < planes; ++plane)
+      scores = scores && is_score(at(plane, cell));
+    return scores;
+  }
+  // Whether the scores of most cells are probabilities, whose sum is 1. In outputs of 8 bits the
+  // rounding of many classes adds up in some cells.
+  bool are_probable() const {
     constexpr float kTolerance = 0.02F;
-    float sum = 0;
-    for (size_t plane = kFirstClassPlane; plane < planes; ++plane) sum += at(plane, cell);
-    return is_score(at(0, cell)) && std::abs(sum - 1) < kTolerance;
+    size_t probable = 0;
+    for (size_t cell = 0; cell < cells; ++cell) {
+      float sum = 0;
+      for (size_t plane = kFirstClassPlane; plane < planes; ++plane) sum += at(plane, cell);
+      if (std::abs(sum - 1) < kTolerance) ++probable;
+    }
+    return 2 * probable > cells;
   }
 };
 
@@ -88,14 +102,15 @@ std::optional<Detections> decode_fastestdet(DetectorOutputs outputs, const Input
   const size_t columns = shape[3], cells = shape[2] * columns;
   const Planes planes{outputs[0].values, shape[1], cells};
   for (size_t cell = 0; cell < cells; ++cell)
-    if (!planes.is_probable(cell)) return std::nullopt;
+    if (!planes.has_scores(cell)) return std::nullopt;
+  if (!planes.are_probable()) return std::nullopt;
   const float step_x = static_cast<float>(input.width) / static_cast<float>(columns);
   const float step_y = static_cast<float>(input.height) / static_cast<float>(shape[2]);
   Detections found;
   for (size_t cell = 0; cell < cells; ++cell) {
     const size_t best = planes.best_class(cell);
-    const float score = std::pow(planes.at(0, cell), 0.6F) *
-                        std::pow(planes.at(kFirstClassPlane + best, cell), 0.4F);
+    const float score = std::pow(std::max(planes.at(0, cell), 0.0F), 0.6F) *
+                        std::pow(std::max(planes.at(kFirstClassPlane + best, cell), 0.0F), 0.4F);
     if (!(score >= least_score)) continue;
     const size_t row = cell / columns, column = cell % columns;
     found.push_back({vision::centred_box(

@@ -139,6 +139,119 @@ TEST(DetectionFormats, RowsOfPalmDetectors) {
   EXPECT_FLOAT_EQ(found[0].box.width, 16);
 }
 
+// The upper side of the box is at 0, where rows of SSD have their scores.
+TEST(DetectionFormats, RowsOfYolov7MayTouchTheUpperEdge) {
+  const auto found = found_in({output("output", {1, 7}, {0, 1, 0, 6, 24, 2, 1})});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].class_id, 2u);
+  EXPECT_FLOAT_EQ(found[0].score, 1);
+  EXPECT_FLOAT_EQ(found[0].box.height, 24);
+}
+
+TEST(DetectionFormats, RowsAfterNmsMayAllHaveLowScores) {
+  EXPECT_TRUE(found_in({output("output0", {1, 6}, {16, 8, 48, 24, 0.1F, 2})}).empty());
+  EXPECT_TRUE(found_in({output("output", {1, 7}, {0, 16, 8, 48, 24, 2, 0.1F})}).empty());
+  EXPECT_TRUE(found_in({output("output0", {1, 2, 6}, std::vector<float>(12))}).empty());
+  EXPECT_TRUE(found_in({output("output0", {1, 1, 6}, {0, 0, 0, 0, 0, -1})}).empty());
+}
+
+TEST(DetectionFormats, AClassifierOfAFewClassesHasNoBoxes) {
+  expect_refused({output("scores", {1, 6}, {.9F, .02F, .02F, .02F, .02F, .02F})});
+  expect_refused({output("scores", {1, 7}, {.88F, .02F, .02F, .02F, .02F, .02F, .02F})});
+  expect_refused(
+      {output("scores", {1, 5}, {.9F, .02F, .02F, .03F, .03F}), output("age", {1, 1}, {.3F})});
+  expect_refused(
+      {output("scores", {1, 5}, {.02F, .02F, .03F, .03F, .9F}), output("age", {1, 1}, {3})});
+  for (const size_t classes : {6u, 7u})
+    for (size_t sure = 0; sure < classes; ++sure) {
+      SCOPED_TRACE(sure);
+      std::vector<float> values(classes);
+      values[sure] = 1;
+      expect_refused({output("scores", {1, static_cast<uint32_t>(classes)}, values)});
+    }
+}
+
+// The second candidate is wider than any relative box, but has no score.
+TEST(DetectionFormats, OnlyBoxesThatCountShowTheUnitOfCoordinates) {
+  expect_the_box(found_in({output("a", {1, 2, 4}, {.25F, .25F, .75F, .75F, 0, 0, 9, 9}),
+                           output("b", {1, 2, 3}, {0, 0.6F, 0.9F, 0.1F, 0, 0})}));
+  expect_the_box(found_in(
+      {output("output0", {1, 2, 6}, {.25F, .25F, .75F, .75F, 0.9F, 2, 0, 0, 9, 9, 0.1F, 2})}));
+  expect_the_box(found_in({output("boxes", {1, 2, 4}, {.25F, .25F, .75F, .75F, 0, 0, 9, 9}),
+                           output("labels", {1, 2}, {2, 1}, tensor::DataType::kInt64),
+                           output("scores", {1, 2}, {0.9F, 0.1F})}));
+  std::vector<float> values(9 * 8);
+  const float box[] = {0.5F, 0.5F, 0.5F, 0.5F, 0.9F, 0, 0, 1, 0.5F, 0.5F, 2.1F};
+  std::copy(std::begin(box), std::end(box), values.begin());
+  expect_the_box(found_in({output("output", {1, 9, 8}, values)}));
+}
+
+TEST(DetectionFormats, ListsAreToldApartByTheirNames) {
+  expect_the_box(
+      found_in({output("scores", {1, 4}, {0.1F, 0.1F, 0.9F, 0.1F}),
+                output("labels", {1, 4}, {0, 0, 2, 0}, tensor::DataType::kInt64),
+                output("batch_index", {1, 4}, {0, 0, 0, 0}, tensor::DataType::kInt64),
+                output("boxes", {1, 4, 4}, {0, 0, 0, 0, 0, 0, 0, 0, 16, 8, 48, 24, 0, 0, 0, 0})}));
+}
+
+TEST(DetectionFormats, ListsOfUnclearMeaningAreRefused) {
+  const auto list = [](const char* name) {
+    return output(name, {1, 2}, {0, 1}, tensor::DataType::kInt64);
+  };
+  const auto boxes = output("boxes", {1, 2, 4}, {.25F, .25F, .75F, .75F, 0, 0, 0, 0});
+  expect_refused({boxes, list("a"), output("scores", {1, 2}, {0.9F, 0.1F}), list("b")});
+  expect_refused({boxes, list("labels"), output("a", {1, 2}, {0.9F, 0.1F}),
+                  output("b", {1, 2}, {0.9F, 0.1F})});
+  // Offsets are no corners.
+  expect_refused({output("boxes", {1, 2, 4}, {.25F, .25F, -.75F, .75F, 0, 0, 0, 0}), list("labels"),
+                  output("scores", {1, 2}, {0.9F, 0.1F})});
+}
+
+// With 8 bits each of many small probabilities may be rounded up.
+TEST(DetectionFormats, TheBackgroundIsRecognisedDespiteRounding) {
+  expect_the_box(
+      found_in({output("scores", {1, 3, 3}, {0.9F, 0.1F, 0, 0.07F, 0.07F, 0.9F, 1, 0, 0}),
+                output("boxes", {1, 3, 4}, {0, 0, 1, 1, .25F, .25F, .75F, .75F, 0, 0, .1F, .1F})}));
+}
+
+TEST(DetectionFormats, ScoresBeyondOneAreRefusedWhateverTheNames) {
+  std::vector<DetectorOutput> outputs;
+  for (const uint32_t stride : {8U, 16U, 32U}) {
+    const uint32_t cells = (64 / stride) * (32 / stride);
+    const std::vector<float> scores(cells, -3);
+    const std::string suffix = std::to_string(stride);
+    outputs.push_back(output(("cls_" + suffix).c_str(), {1, cells, 1}, scores));
+    outputs.push_back(output(("obj_" + suffix).c_str(), {1, cells, 1}, scores));
+    outputs.push_back(
+        output(("bbox_" + suffix).c_str(), {1, cells, 4}, std::vector<float>(4 * size_t{cells})));
+  }
+  expect_refused(outputs);
+  expect_refused({output("score_cx_cy_w_wristcenterxy_middlefingerxy", {1, 8},
+                         {5, 0.5F, 0.25F, 0.25F, 0, 0, 0, 0})});
+}
+
+TEST(DetectionFormats, WhatIsNotFiniteIsRefused) {
+  for (const float value : {NAN, INFINITY, -INFINITY}) {
+    SCOPED_TRACE(value);
+    expect_refused({output("output0", {1, 6}, {16, 8, value, 24, 0.9F, 2})});
+    expect_refused({output("output0", {1, 6}, {16, 8, 48, 24, value, 2})});
+    expect_refused({output("a", {1, 2, 4}, {16, value, 48, 24, 0, 0, 9, 9}),
+                    output("b", {1, 2, 3}, {0, 0.6F, 0.9F, 0.1F, 0, 0})});
+    std::vector<float> values(9 * 8);
+    const float box[] = {value, 16, 32, 16, 0.9F, 0, 0, 1};
+    std::copy(std::begin(box), std::end(box), values.begin());
+    expect_refused({output("output", {1, 9, 8}, values)});
+    expect_refused({output("score_cx_cy_w_wristcenterxy_middlefingerxy", {1, 8},
+                           {0.9F, value, 0.25F, 0.25F, 0, 0, 0, 0})});
+  }
+}
+
+TEST(DetectionFormats, WhatHasNoElementsIsRefused) {
+  expect_refused({output("output0", {1, 9, 0}, {})});
+  expect_refused({output("output0", {1, 0, 9}, {})});
+  expect_refused({output("boxes", {1, 0, 4}, {}), output("scores", {1, 2, 0}, {})});
+}
+
 TEST(DetectionFormats, WhatIsNoBoxIsRefused) {
   expect_refused({output("scores", {1, 1000}, std::vector<float>(1000))});
   expect_refused({output("mask", {1, 21, 4, 8}, std::vector<float>(21 * 32))});
