@@ -3,6 +3,7 @@
 // With a sandbox or a time limit a child process does this work, and the parent writes the files.
 #include <fmt/format.h>
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -66,24 +67,27 @@ Result<std::vector<FrameReport>> report_on(const graph::CompiledModel& model, de
 
 // Finds the boxes of a detector on the photo and adds them to its report. Returns the photo with
 // them, as a file.
-Result<std::vector<std::byte>> draw_boxes(const LoadedInputs& inputs, device::View view,
+Result<std::vector<std::byte>> draw_boxes(const graph::CompiledModel& model,
+                                          const LoadedInputs& inputs, device::View view,
                                           const JobBuffers& job,
                                           const std::vector<std::string>& labels,
-                                          const RunArguments& arguments, FrameReport* report) {
-  MILLRACE_ASSIGN_OR_RETURN(io::Canvas photo, io::Canvas::open(inputs.names.front()));
+                                          const RunArguments& arguments, io::Canvas& photo,
+                                          FrameReport* report) {
   MILLRACE_ASSIGN_OR_RETURN(const io::PictureOptions picture, picture_options(arguments.picture));
   std::vector<DetectorOutput> outputs;
   for (size_t i = 0; i < report->outputs.size(); ++i) {
     const graph::Boundary output = job.output_boundary(0, i);
     MILLRACE_ASSIGN_OR_RETURN(std::vector<float> values, values_of(output, view, job.output(0, i)));
-    outputs.push_back(detector_output(output, std::move(values)));
+    outputs.push_back(detector_output(model, output, std::move(values)));
   }
   MILLRACE_ASSIGN_OR_RETURN(
       report->detections,
       detections_on_photo(outputs, inputs.boundaries.front().cpu, picture.fit, photo,
                           static_cast<float>(arguments.least_score), labels));
   draw_detections(*report->detections, photo);
-  return photo.encode(io::writable_format(arguments.draw));
+  Result<std::vector<std::byte>> file = photo.encode(io::writable_format(arguments.draw));
+  if (!file.ok()) return file.status().with_context("--draw " + arguments.draw);
+  return file;
 }
 
 Status load_and_run(const RunArguments& arguments, const OutputSink& sink) {
@@ -103,7 +107,10 @@ Status load_and_run(const RunArguments& arguments, const OutputSink& sink) {
   const graph::CompiledModel& model = loaded.program->model();
   MILLRACE_ASSIGN_OR_RETURN(const LoadedInputs inputs, load_given_inputs(model, view, arguments));
   note_unstated_preprocessing(model, inputs, arguments.picture);
-  if (!arguments.draw.empty()) MILLRACE_RETURN_IF_ERROR(check_one_photo(inputs));
+  std::optional<io::Canvas> photo;
+  if (!arguments.draw.empty()) {
+    MILLRACE_ASSIGN_OR_RETURN(photo, open_photo(inputs, arguments.draw));
+  }
   MILLRACE_RETURN_IF_ERROR(write_inputs(model, inputs, arguments, sink));
   MILLRACE_ASSIGN_OR_RETURN(const auto session,
                             runtime::Session::create(loaded.device, loaded.program));
@@ -114,12 +121,12 @@ Status load_and_run(const RunArguments& arguments, const OutputSink& sink) {
   MILLRACE_ASSIGN_OR_RETURN(std::vector<FrameReport> report,
                             report_on(model, view, inputs, jobs, labels, arguments.top));
   std::vector<std::byte> drawn;
-  if (!arguments.draw.empty()) {
-    MILLRACE_ASSIGN_OR_RETURN(
-        drawn, draw_boxes(inputs, view, jobs.front(), labels, arguments, &report.front()));
+  if (photo) {
+    MILLRACE_ASSIGN_OR_RETURN(drawn, draw_boxes(model, inputs, view, jobs.front(), labels,
+                                                arguments, *photo, &report.front()));
   }
   (arguments.json ? print_run_json : print_run_text)(report);
-  if (!arguments.draw.empty()) MILLRACE_RETURN_IF_ERROR(sink(kDrawnPicture, drawn));
+  if (photo) MILLRACE_RETURN_IF_ERROR(sink(kDrawnPicture, drawn));
   if (arguments.output_dir.empty() || jobs.empty()) return {};
   return write_outputs(model, view, jobs, inputs.frames, arguments, sink);
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+#include <set>
 #include <utility>
 
 #include "cli/inputs/boundary_tensor.h"
@@ -41,9 +43,25 @@ std::string name_of_input(size_t argument) {
   return fmt::format("input{}.named", argument);
 }
 
-// Returns the path of FILE or NAME=FILE. The name may not be known yet.
+// Returns the path of FILE or NAME=FILE. The name may not be known yet, so the last '=' separates
+// them.
 std::string path_in(const std::string& argument) {
   return argument.substr(argument.rfind('=') + 1);
+}
+
+// Checks that no two files have the same path.
+Status check_different(const std::vector<std::string>& paths) {
+  std::set<std::filesystem::path> known;
+  for (const std::string& path : paths)
+    if (!known.insert(std::filesystem::path(path).lexically_normal()).second)
+      return invalid_argument(fmt::format("two files would be written to {}", path));
+  return {};
+}
+
+std::vector<std::string> paths_of(const NamedFiles& files) {
+  std::vector<std::string> paths;
+  for (const auto& [name, path] : files) paths.push_back(path);
+  return paths;
 }
 
 }  // namespace
@@ -58,7 +76,7 @@ Status check_saved_inputs(const RunArguments& arguments) {
                       "other files get the bytes of the view",
                       argument));
   }
-  return {};
+  return check_different(paths_of(named_files(arguments)));
 }
 
 NamedFiles named_files(const RunArguments& arguments) {
@@ -73,8 +91,18 @@ Result<std::vector<std::string>> files_of_run(const graph::CompiledModel& model,
                                               const RunArguments& arguments) {
   std::vector<std::string> names;
   if (!arguments.output_dir.empty()) names = names_of_outputs(model, arguments);
-  for (const std::string& argument : arguments.save_inputs)
-    MILLRACE_RETURN_IF_ERROR(resolve_input(model, "--save-input", argument).status());
+  std::vector<std::string> paths = paths_of(named_files(arguments));
+  for (const std::string& name : names)
+    paths.push_back((std::filesystem::path(arguments.output_dir) / name).string());
+  MILLRACE_RETURN_IF_ERROR(check_different(paths));
+  for (const std::string& argument : arguments.save_inputs) {
+    MILLRACE_ASSIGN_OR_RETURN(const InputFile file, resolve_input(model, "--save-input", argument));
+    // The paths are settled before the names of the inputs are known.
+    if (file.path != path_in(argument))
+      return invalid_argument(fmt::format(
+          "--save-input {}: the path must not contain '=', which separates it from the name",
+          argument));
+  }
   for (const auto& [name, path] : named_files(arguments)) names.push_back(name);
   return names;
 }

@@ -19,14 +19,17 @@ inline constexpr const char* kNpy = "npy";
 // The name under which the picture with boxes is passed to the sink.
 inline constexpr const char* kDrawnPicture = "draw.named";
 
-// Checks the options for files with each other, without the model.
+// Checks the options for files with each other, without the model. kInvalidArgument if two files
+// have the same path.
 Status check_saved_inputs(const RunArguments& arguments);
 
 // Returns the paths of the files that the command line names, for files_in().
 NamedFiles named_files(const RunArguments& arguments);
 
 // Returns the names of all files that a run of the model writes, for OutputSink::settle().
-// kInvalidArgument if --save-input names an input that the model does not have.
+// kInvalidArgument if --save-input names an input that the model does not have, if its path
+// contains
+// '=', or if two files have the same path.
 Result<std::vector<std::string>> files_of_run(const graph::CompiledModel& model,
                                               const RunArguments& arguments);
 

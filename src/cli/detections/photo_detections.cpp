@@ -3,15 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "vision/preprocess/geometry.h"
 
 namespace millrace::cli {
 namespace {
 
-bool holds_bytes(const tensor::TensorDesc& desc) {
-  return desc.type == tensor::DataType::kInt8 || desc.type == tensor::DataType::kUint8;
-}
+constexpr uint32_t kLongestJpegSide = 65500;  // JPEG_MAX_DIMENSION of libjpeg-turbo
 
 // Returns the map from the photo to the network's input.
 vision::Geometry geometry_on(const io::Canvas& photo, const InputSize& input,
@@ -53,21 +53,36 @@ Status check_drawing(const std::string& path) {
       fmt::format("--draw {}: pictures are written as .jpg or .png files", path));
 }
 
-Status check_one_photo(const LoadedInputs& inputs) {
+Result<io::Canvas> open_photo(const LoadedInputs& inputs, const std::string& path) {
   if (inputs.pictures.empty())
     return invalid_argument("--draw needs a picture as input, such as a .jpg file");
   if (inputs.pictures.front() != 0)
     return invalid_argument("--draw needs a picture as the first input of the model");
   if (inputs.frames != 1)
     return invalid_argument(fmt::format("--draw takes one picture, not {}", inputs.frames));
-  return {};
+  const std::string& photo = inputs.names.front();
+  MILLRACE_ASSIGN_OR_RETURN(const FileKind kind, kind_of(photo));
+  if (kind != FileKind::kPicture)
+    return invalid_argument(fmt::format("--draw needs a picture file, which {} is not", photo));
+  MILLRACE_ASSIGN_OR_RETURN(io::Canvas canvas, io::Canvas::open(photo));
+  if (io::writable_format(path) == "jpeg" &&
+      std::max(canvas.width(), canvas.height()) > kLongestJpegSide)
+    return invalid_argument(fmt::format(
+        "--draw {}: {} has {} x {} pixels, but a side of a JPEG at most {}: choose a .png file",
+        path, photo, canvas.width(), canvas.height(), kLongestJpegSide));
+  return canvas;
 }
 
-DetectorOutput detector_output(const graph::Boundary& output, std::vector<float> values) {
+DetectorOutput detector_output(const graph::CompiledModel& model, const graph::Boundary& output,
+                               std::vector<float> values) {
   DetectorOutput result{output.cpu, std::move(values)};
-  if (holds_bytes(output.cpu))
-    for (float& value : result.values)
-      value = static_cast<float>((double{value} - output.quant.zero_point) * output.quant.scale);
+  if (output.value >= model.graph.values.size()) return result;
+  const std::optional<graph::Quantisation>& quantisation =
+      model.graph.values[output.value].quantisation;
+  if (!quantisation || quantisation->is_per_axis()) return result;
+  for (float& value : result.values)
+    value = static_cast<float>((double{value} - quantisation->zero_points[0]) *
+                               quantisation->scales[0]);
   return result;
 }
 
@@ -81,8 +96,11 @@ Result<std::vector<PhotoDetection>> detections_on_photo(std::span<const Detector
   const vision::Geometry geometry = geometry_on(photo, size, fit);
   std::vector<PhotoDetection> detections;
   detections.reserve(found.size());
-  for (const vision::Detection& one : found)
-    detections.push_back(on_photo(one, geometry, photo, labels));
+  for (const vision::Detection& one : found) {
+    PhotoDetection mapped = on_photo(one, geometry, photo, labels);
+    if (mapped.left < mapped.right && mapped.top < mapped.bottom)
+      detections.push_back(std::move(mapped));
+  }
   return detections;
 }
 

@@ -24,15 +24,19 @@ struct PhotoDetection {
 // Checks that the name of the drawn picture says which format it gets.
 Status check_drawing(const std::string& path);
 
-// Checks that there is one photo, which is the model's first input. kInvalidArgument otherwise.
-Status check_one_photo(const LoadedInputs& inputs);
+// Opens the photo to be drawn on, which is to be written to `path`. kInvalidArgument unless there
+// is one photo, which is a picture file and the model's first input, and the file format of `path`
+// can hold it.
+Result<io::Canvas> open_photo(const LoadedInputs& inputs, const std::string& path);
 
-// Returns an output of a frame as the elements that it stands for.
-DetectorOutput detector_output(const graph::Boundary& output, std::vector<float> values);
+// Returns an output of a frame as the elements that it stands for: integers of a quantised output
+// become the real numbers that they represent.
+DetectorOutput detector_output(const graph::CompiledModel& model, const graph::Boundary& output,
+                               std::vector<float> values);
 
 // Finds the detections (detections.h) and maps them to the photo by the inverse of its
-// preprocessing, which is that of `fit`. Labels name classes from 0. Requirement: `input` has the
-// layout NCHW.
+// preprocessing, which is that of `fit`. Those outside of the photo, as in the border of a
+// letterbox, are left out. Labels name classes from 0. Requirement: `input` has the layout NCHW.
 Result<std::vector<PhotoDetection>> detections_on_photo(std::span<const DetectorOutput> outputs,
                                                         const tensor::TensorDesc& input,
                                                         const vision::FitOptions& fit,

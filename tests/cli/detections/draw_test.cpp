@@ -1,6 +1,8 @@
 // `millrace run --draw` on real detectors. Skipped where the models are not beside the project.
 #include <gmock/gmock.h>
 
+#include <array>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -8,6 +10,7 @@
 #include "io/file.h"
 #include "io/npy.h"
 #include "io/pictures/canvas.h"
+#include "io/pictures/picture.h"
 #include "tests/cli/cli_fixture.h"
 #include "tests/support/test_models.h"
 
@@ -110,6 +113,43 @@ TEST_F(PhotoTest, OnePictureAndAFormatAreNeeded) {
   expect_failure(run({"-i", file("zeros.bin"), "--draw", file("a.jpg")}), "needs a picture");
 }
 
+// Such a stack is preprocessed as pictures are, but is no file to draw on.
+TEST_F(PhotoTest, AnArrayOfPixelsIsNoPictureToDrawOn) {
+  const io::Array pixels{tensor::DataType::kUint8, {1, 32, 32}, std::vector<std::byte>(32 * 32)};
+  const auto bytes = io::npy_bytes(pixels);
+  ASSERT_TRUE(bytes.ok() && io::write_file(file("stack.npy"), *bytes).ok());
+  ASSERT_EQ(run({"-i", file("stack.npy")}).exit_code, 0);
+  expect_failure(run({"-i", file("stack.npy"), "--draw", file("a.jpg")}), "needs a picture file");
+}
+
+TEST_F(PhotoTest, APhotoThatIsTooWideForAJpegIsRefusedBeforeTheModelRuns) {
+  const std::string wide = "P5\n65501 1\n255\n" + std::string(65501, '\x60');
+  ASSERT_TRUE(io::write_file(file("wide.pgm"), std::as_bytes(std::span(wide))).ok());
+  expect_failure(run({"-i", file("wide.pgm"), "--draw", file("a.jpg")}),
+                 "a side of a JPEG at most 65500");
+  expect_failure(run({"-i", file("wide.pgm"), "--draw", file("a.png")}), "'scores' [1,40]");
+}
+
+TEST_F(PhotoTest, TwoFilesDoNotGetOnePath) {
+  const std::string picture = photo();
+  expect_wrong_command_line(run({"-i", picture, "--draw", file("a.png"), "--save-input",
+                                 directory_.path().string() + "/./a.png"}),
+                            "two files would be written to");
+  expect_wrong_command_line(
+      run({"-i", picture, "--save-input", file("a.bin"), "--save-input", "image=" + file("a.bin")}),
+      "two files would be written to");
+  std::filesystem::create_directory(file("out"));
+  expect_failure(
+      run({"-i", picture, "--output-dir", file("out"), "--save-input", file("out/scores.bin")}),
+      "two files would be written to");
+}
+
+TEST_F(PhotoTest, ThePathOfAnInputToSaveHasNoEqualsSign) {
+  expect_failure(run({"-i", photo(), "--save-input", "image=a=b.bin"}),
+                 "--save-input image=a=b.bin: the path must not contain '='");
+  EXPECT_EQ(content("b.bin"), "");
+}
+
 TEST_F(PhotoTest, TheInputIsSavedAsTheModelReadsIt) {
   const std::string picture = photo();
   ASSERT_EQ(run({"-i", picture, "--save-input", file("in.npy")}).exit_code, 0);
@@ -146,6 +186,22 @@ TEST_F(PhotoTest, AnInputToSaveIsOneOfTheModel) {
                  "--save-input pixels=");
 }
 
+// Returns red, green and blue of a pixel of a picture with 40 x 30 pixels.
+std::array<float, 3> pixel(const io::Canvas& canvas, size_t x, size_t y) {
+  const TemporaryDirectory directory;
+  const auto png = canvas.encode("png");
+  EXPECT_TRUE(png.ok() && io::write_file(directory.file("drawn.png"), *png).ok());
+  io::PictureOptions options;
+  options.channels = 3;
+  options.width = 40;
+  options.height = 30;
+  const auto planes = io::load_picture(directory.file("drawn.png"), options);
+  EXPECT_TRUE(planes.ok()) << planes.status().message();
+  if (!planes.ok()) return {};
+  const auto at = [&](size_t plane) { return (*planes)[(plane * 30 + y) * 40 + x]; };
+  return {at(0), at(1), at(2)};
+}
+
 TEST(Canvas, DrawsWithinThePictureOnly) {
   const TemporaryDirectory directory;
   const std::string white = "P6\n40 30\n255\n" + std::string(40 * 30 * 3, '\xFF');
@@ -155,11 +211,14 @@ TEST(Canvas, DrawsWithinThePictureOnly) {
   ASSERT_TRUE(canvas.ok()) << canvas.status().message();
   EXPECT_EQ(canvas->width(), 40u);
   const auto before = canvas->encode("png");
-  canvas->draw({.left = -1e9, .top = -5, .right = 1e9, .bottom = 1e9, .caption = "caf\xC3\xA9"});
   canvas->draw({.left = 50, .top = 50, .right = 60, .bottom = 60, .caption = {}});
-  const auto after = canvas->encode("png");
-  ASSERT_TRUE(before.ok() && after.ok());
-  EXPECT_NE(*before, *after);
+  const auto beside = canvas->encode("png");
+  ASSERT_TRUE(before.ok() && beside.ok());
+  EXPECT_EQ(*before, *beside);
+  canvas->draw({.left = -1e9, .top = -5, .right = 1e9, .bottom = 1e9, .caption = "caf\xC3\xA9"});
+  canvas->draw({.left = 10, .top = 20, .right = 30, .bottom = 28, .caption = {}});
+  EXPECT_EQ(pixel(*canvas, 10, 24), (std::array<float, 3>{255, 64, 64})) << "the left side";
+  EXPECT_EQ(pixel(*canvas, 20, 24), (std::array<float, 3>{255, 255, 255})) << "within the box";
   EXPECT_FALSE(canvas->encode("gif").ok());
   EXPECT_EQ(io::writable_format("A.JPeG"), "jpeg");
   EXPECT_EQ(io::writable_format("a.webp"), "");
