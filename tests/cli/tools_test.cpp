@@ -35,11 +35,12 @@ TEST_F(CliTest, EnvAddsNothingTwice) {
 
 // The pages of the system are found after those of Millrace.
 TEST_F(CliTest, EnvKeepsThePagesOfTheSystem) {
+  const std::filesystem::path prefix = std::filesystem::path(MILLRACE_PROGRAM).parent_path() / "..";
+  if (!std::filesystem::exists(prefix / "pages" / "man1")) GTEST_SKIP() << "no pages are built";
   const std::string script =
       "unset MANPATH; eval \"$('" MILLRACE_PROGRAM "' env)\"; eval \"$('" MILLRACE_PROGRAM
       "' env)\"; printf %s \"$MANPATH\"";
   const std::string found = run_program({"/bin/sh", "-c", script}, "/").out;
-  if (found.empty()) GTEST_SKIP() << "the manual pages are not built";
   EXPECT_THAT(found, ContainsRegex("^/[^:]+:$"));
 }
 
