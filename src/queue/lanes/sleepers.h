@@ -99,14 +99,15 @@ class Sleepers {
   void note_wake(LaneId lane) noexcept;
   static uint64_t bit(LaneId lane) noexcept { return uint64_t{1} << (lane % 64); }
 
-  alignas(64) std::atomic<uint32_t> searching_{0};
-  std::atomic<bool> stopped_{false};
+  // Read with every wait, written when a lane falls asleep or is woken.
+  alignas(64) std::atomic<bool> stopped_{false};
   std::vector<std::atomic<uint64_t>> parked_;  // one bit per lane
   // When a lane was woken that has not yet run; 0 for others. Measurements only: relaxed.
   std::vector<std::atomic<int64_t>> woken_at_ns_;
   std::atomic<int64_t> wake_ns_{0};
   const std::unique_ptr<Parker[]> parkers_;  // by lane
   const uint32_t id_limit_;
+  alignas(64) std::atomic<uint32_t> searching_{0};  // written with every request
 };
 
 }  // namespace millrace::queue

@@ -88,10 +88,12 @@ class Unit::Impl final : public Source, public Watched {
   Status wait(SequenceId id, std::chrono::nanoseconds timeout);
   // Returns whether a thread that waits for `timeout` at most may call help().
   bool may_help(std::chrono::nanoseconds timeout) const noexcept;
-  // See Unit::help. Requirements: may_help(), a Visit of waiters(), and a reference to this object,
-  // since the unit may be closed and destroyed while a request hangs on this thread.
+  // See Unit::help. Requirements: may_help(), and a Visit of waiters() that ends before `kept` is
+  // destroyed. A thread that helps gets a reference there, since the unit may be closed and
+  // destroyed while a request hangs on this thread. Others do not touch the count of references,
+  // which shares a cache line with the state that lanes write.
   template <class Done>
-  void help(Deadline limit, Done&& done);
+  void help(Deadline limit, std::shared_ptr<Source>& kept, Done&& done);
   Status notify_fd(SequenceId id, int fd, uint8_t slot);
   Status notify_each_fd(int fd);
   Status wait_free(uint32_t k, std::chrono::nanoseconds timeout);
@@ -253,7 +255,7 @@ class Unit::Impl final : public Source, public Watched {
   std::atomic<bool> callers_help_;
   // Moving average of the time of a run, for WhenFull::kShedByDeadline and CallerHelps::kAuto.
   // Written by the owner.
-  std::atomic<int64_t> mean_run_ns_{0};
+  alignas(64) std::atomic<int64_t> mean_run_ns_{0};
 
   // Written by submitters.
   alignas(64) Visitors submitters_;  // threads between claim and publish that do not own the unit
@@ -276,9 +278,10 @@ class Unit::Impl final : public Source, public Watched {
 };
 
 template <class Done>
-void Unit::Impl::help(Deadline limit, Done&& done) {
+void Unit::Impl::help(Deadline limit, std::shared_ptr<Source>& kept, Done&& done) {
   const LaneId lane = begin_help();
   if (lane == kNoLane) return;
+  kept = shared_from_this();
   while (!done() && (limit == kNoDeadline || std::chrono::steady_clock::now() < limit))
     if (!help_with_next(lane)) return;
   end_help(lane);

@@ -21,10 +21,7 @@ Status Unit::Impl::wait(SequenceId id, std::chrono::nanoseconds timeout) {
   const Visit visit(inside_);
   if (ring_.is_completed(counter)) return poll(counter);
   const Deadline deadline = deadline_after(timeout);
-  if (may_help(timeout)) {
-    kept = shared_from_this();
-    help(deadline, [&] { return ring_.is_completed(counter); });
-  }
+  if (may_help(timeout)) help(deadline, kept, [&] { return ring_.is_completed(counter); });
   return wait_until_completed(counter, deadline) ? result(counter) : pending_;
 }
 
