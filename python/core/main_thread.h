@@ -1,5 +1,5 @@
-// Which thread is Python's main thread: it alone handles signals and ends the interpreter. Each
-// extension module has its own record.
+// Finds out whether the calling thread is Python's main thread: it alone handles signals and ends
+// the interpreter. Each extension module has its own record.
 #pragma once
 
 #include <pybind11/pybind11.h>
