@@ -118,6 +118,23 @@ TEST_F(CompareTest, QuantisedValuesDifferBySteps) {
   EXPECT_THAT(compare(models).out, HasSubstr("integers differ by "));
 }
 
+// Quantisation adds a suffix to the names of values, whose real numbers are compared then.
+TEST_F(CompareTest, AQuantisedModelIsComparedWithItsOriginalLayerByLayer) {
+  const std::string fp32 = compiled("fp32.rai");
+  const std::string int8 =
+      compiled("int8.rai", {"--precision", "int8", "--calibrate", file("image.bin")});
+  const Json forth = Json::parse(compare({fp32, int8, "--threshold", "1", "--json"}).out);
+  const Json back = Json::parse(compare({int8, fp32, "--threshold", "1", "--json"}).out);
+  EXPECT_EQ(forth["not_compared"], 0);
+  EXPECT_EQ(back["not_compared"], 1) << "the input, which no node of the original makes";
+  EXPECT_GT(forth["layers"].size(), 3u);
+  EXPECT_EQ(forth["layers"].size(), back["layers"].size());
+  for (const Json& layer : forth["layers"]) {
+    EXPECT_TRUE(layer["steps"].is_null()) << layer["value"];
+    EXPECT_GT(layer["cosine"], 0.9) << layer["value"];
+  }
+}
+
 TEST_F(CompareTest, WhatCannotBeComparedIsSaid) {
   expect_wrong_command_line(compare({kGlyphsOnnx}), "a second model or --reference");
   expect_wrong_command_line(

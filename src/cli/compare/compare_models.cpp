@@ -16,6 +16,7 @@
 #include "cli/model_source.h"
 #include "device/registry.h"
 #include "graph/inner_values.h"
+#include "quantise/rewrite/insert_requantise.h"
 #include "runtime/session.h"
 
 namespace millrace::cli {
@@ -51,26 +52,44 @@ Result<Run> run_with_inner_values(const std::string& path, const CompareArgument
   return run;
 }
 
-// Returns the elements of an output in all frames, one after another.
-Result<std::vector<float>> values_in(const Run& run, size_t output) {
+// Returns the elements of an output in all frames, one after another, or the real numbers that
+// they stand for.
+Result<std::vector<float>> values_in(const Run& run, size_t output, bool real) {
+  const graph::Boundary& boundary = run.model->outputs[output];
   std::vector<float> values;
   for (uint32_t frame = 0; frame < run.frames; ++frame) {
     const uint32_t batch = run.model->batch_size;
-    MILLRACE_ASSIGN_OR_RETURN(const std::vector<float> of_frame,
-                              values_of(run.model->outputs[output], View::kCpu,
-                                        run.jobs[frame / batch].output(frame % batch, output)));
+    MILLRACE_ASSIGN_OR_RETURN(
+        std::vector<float> of_frame,
+        values_of(boundary, View::kCpu, run.jobs[frame / batch].output(frame % batch, output)));
+    if (real) of_frame = real_values(*run.model, boundary, std::move(of_frame));
     values.insert(values.end(), of_frame.begin(), of_frame.end());
   }
   return values;
 }
 
-// The other side of the comparison. values_for() returns its elements, in all frames, for a value
-// of the first model; nothing if it has no such value.
+// The elements of a value on the other side, in all frames.
+struct Counterpart {
+  std::vector<float> values;
+  // True if one side has quantised integers and the other floating-point values: these elements,
+  // and those to compare them with, are the real numbers.
+  bool real = false;
+};
+
+// The other side of the comparison. values_for() returns the counterpart of a value of the first
+// model; nothing if there is none.
 class Reference {
  public:
   virtual ~Reference() = default;
-  virtual Result<std::optional<std::vector<float>>> values_for(const graph::Boundary& boundary) = 0;
+  virtual Result<std::optional<Counterpart>> values_for(const graph::Boundary& boundary) = 0;
 };
+
+// Returns the name that a value has after or before quantisation, which adds a suffix to it.
+std::string name_across_quantisation(const std::string& name) {
+  const std::string suffix = quantise::quantised_name("");
+  return name.ends_with(suffix) ? name.substr(0, name.size() - suffix.size())
+                                : quantise::quantised_name(name);
+}
 
 class OtherRun final : public Reference {
  public:
@@ -78,16 +97,28 @@ class OtherRun final : public Reference {
     for (size_t i = 0; i < run_.model->outputs.size(); ++i)
       by_name_.emplace(run_.model->outputs[i].cpu.name, i);
   }
-  Result<std::optional<std::vector<float>>> values_for(const graph::Boundary& boundary) override {
-    const auto found = by_name_.find(boundary.cpu.name);
-    if (found == by_name_.end() ||
-        run_.model->outputs[found->second].cpu.shape != boundary.cpu.shape)
-      return std::optional<std::vector<float>>();
-    MILLRACE_ASSIGN_OR_RETURN(std::vector<float> values, values_in(run_, found->second));
-    return std::optional(std::move(values));
+  Result<std::optional<Counterpart>> values_for(const graph::Boundary& boundary) override {
+    auto output = output_like(boundary, boundary.cpu.name);
+    if (!output) output = output_like(boundary, name_across_quantisation(boundary.cpu.name));
+    if (!output) return std::optional<Counterpart>();
+    const graph::Boundary& theirs = run_.model->outputs[*output];
+    Counterpart counterpart;
+    counterpart.real =
+        tensor::is_floating(theirs.cpu.type) != tensor::is_floating(boundary.cpu.type);
+    MILLRACE_ASSIGN_OR_RETURN(counterpart.values, values_in(run_, *output, counterpart.real));
+    return std::optional(std::move(counterpart));
   }
 
  private:
+  std::optional<size_t> output_like(const graph::Boundary& boundary,
+                                    const std::string& name) const {
+    const auto found = by_name_.find(name);
+    if (found == by_name_.end() ||
+        run_.model->outputs[found->second].cpu.shape != boundary.cpu.shape)
+      return std::nullopt;
+    return found->second;
+  }
+
   Run run_;
   std::map<std::string, size_t> by_name_;
 };
@@ -95,19 +126,19 @@ class OtherRun final : public Reference {
 class DumpedValues final : public Reference {
  public:
   explicit DumpedValues(std::string directory) : directory_(std::move(directory)) {}
-  Result<std::optional<std::vector<float>>> values_for(const graph::Boundary& boundary) override {
+  Result<std::optional<Counterpart>> values_for(const graph::Boundary& boundary) override {
     const auto path =
         std::filesystem::path(directory_) / (file_name_part(boundary.cpu.name) + ".npy");
-    if (!std::filesystem::exists(path)) return std::optional<std::vector<float>>();
+    if (!std::filesystem::exists(path)) return std::optional<Counterpart>();
     MILLRACE_ASSIGN_OR_RETURN(const io::Array array, io::read_npy(path.string()));
     MILLRACE_ASSIGN_OR_RETURN(const auto bytes, frames_of(array, boundary.cpu, path.string()));
-    std::vector<float> values;
+    Counterpart counterpart;
     for (size_t at = 0; at < bytes.size(); at += boundary.cpu.bytes()) {
       MILLRACE_ASSIGN_OR_RETURN(const std::vector<float> frame,
                                 values_of(boundary, View::kCpu, bytes.data() + at));
-      values.insert(values.end(), frame.begin(), frame.end());
+      counterpart.values.insert(counterpart.values.end(), frame.begin(), frame.end());
     }
-    return std::optional(std::move(values));
+    return std::optional(std::move(counterpart));
   }
 
  private:
@@ -115,10 +146,10 @@ class DumpedValues final : public Reference {
 };
 
 LayerDifference compare_layer(const graph::Boundary& boundary, const std::vector<float>& ours,
-                              const std::vector<float>& theirs, double threshold) {
-  const Comparison comparison = compare(boundary, ours, theirs, 0);
+                              const Counterpart& theirs, double threshold) {
+  const Comparison comparison = compare(boundary, ours, theirs.values, 0);
   double magnitude = 0;
-  for (const float value : theirs)
+  for (const float value : theirs.values)
     if (std::isfinite(value)) magnitude = std::max(magnitude, std::abs(double{value}));
   LayerDifference layer;
   layer.value = boundary.cpu.name;
@@ -126,7 +157,7 @@ LayerDifference compare_layer(const graph::Boundary& boundary, const std::vector
   layer.largest = comparison.max_steps * comparison.step;
   layer.relative = magnitude > 0 ? layer.largest / magnitude : layer.largest;
   layer.cosine = comparison.cosine;
-  if (!tensor::is_floating(boundary.cpu.type)) layer.steps = comparison.max_steps;
+  if (!tensor::is_floating(boundary.cpu.type) && !theirs.real) layer.steps = comparison.max_steps;
   layer.beyond = layer.relative > threshold;
   return layer;
 }
@@ -154,11 +185,12 @@ Result<LayerReport> compare_runs(const Run& ours, Reference& reference, double t
       ++report.not_compared;
       continue;
     }
-    MILLRACE_ASSIGN_OR_RETURN(const std::vector<float> values, values_in(ours, output));
-    if (values.size() != theirs->size())
+    MILLRACE_ASSIGN_OR_RETURN(const std::vector<float> values,
+                              values_in(ours, output, theirs->real));
+    if (values.size() != theirs->values.size())
       return invalid_argument(
           fmt::format("value '{}' has {} elements in all frames, but {} on the other side",
-                      boundary.cpu.name, values.size(), theirs->size()));
+                      boundary.cpu.name, values.size(), theirs->values.size()));
     report.layers.push_back(compare_layer(boundary, values, *theirs, threshold));
   }
   if (report.layers.empty())

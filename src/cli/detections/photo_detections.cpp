@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "vision/preprocess/geometry.h"
@@ -75,15 +74,7 @@ Result<io::Canvas> open_photo(const LoadedInputs& inputs, const std::string& pat
 
 DetectorOutput detector_output(const graph::CompiledModel& model, const graph::Boundary& output,
                                std::vector<float> values) {
-  DetectorOutput result{output.cpu, std::move(values)};
-  if (output.value >= model.graph.values.size()) return result;
-  const std::optional<graph::Quantisation>& quantisation =
-      model.graph.values[output.value].quantisation;
-  if (!quantisation || quantisation->is_per_axis()) return result;
-  for (float& value : result.values)
-    value = static_cast<float>((double{value} - quantisation->zero_points[0]) *
-                               quantisation->scales[0]);
-  return result;
+  return {output.cpu, real_values(model, output, std::move(values))};
 }
 
 Result<std::vector<PhotoDetection>> detections_on_photo(std::span<const DetectorOutput> outputs,

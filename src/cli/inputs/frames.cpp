@@ -136,4 +136,23 @@ Result<std::vector<float>> values_of(const graph::Boundary& boundary, device::Vi
   return values;
 }
 
+std::vector<float> real_values(const graph::CompiledModel& model, const graph::Boundary& boundary,
+                               std::vector<float> elements) {
+  if (boundary.value >= model.graph.values.size()) return elements;
+  const std::optional<graph::Quantisation>& quantisation =
+      model.graph.values[boundary.value].quantisation;
+  if (!quantisation) return elements;
+  const std::vector<uint32_t>& shape = boundary.cpu.shape;
+  size_t inner = 1;  // elements in a row that have the same scale
+  if (quantisation->is_per_axis())
+    for (size_t dim = quantisation->axis + size_t{1}; dim < shape.size(); ++dim)
+      inner *= shape[dim];
+  for (size_t i = 0; i < elements.size(); ++i) {
+    const size_t at = i / inner % quantisation->scales.size();
+    elements[i] = static_cast<float>((double{elements[i]} - quantisation->zero_points[at]) *
+                                     quantisation->scales[at]);
+  }
+  return elements;
+}
+
 }  // namespace millrace::cli

@@ -37,4 +37,9 @@ Result<std::vector<JobBuffers>> run_frames(runtime::Session& session, const Load
 Result<std::vector<float>> values_of(const graph::Boundary& boundary, device::View view,
                                      const std::byte* data);
 
+// Returns the real numbers that the elements of a value stand for, which are others than these if
+// the graph holds it as quantised integers. The elements are in the order of the CPU view.
+std::vector<float> real_values(const graph::CompiledModel& model, const graph::Boundary& boundary,
+                               std::vector<float> elements);
+
 }  // namespace millrace::cli

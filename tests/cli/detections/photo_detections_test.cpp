@@ -1,4 +1,4 @@
-// What detectors return, mapped to the photo: outputs of 8 bits, and boxes beside the photo.
+// Outputs of 8 bits count as real numbers, and boxes beside the photo are left out.
 #include "cli/detections/photo_detections.h"
 
 #include <gtest/gtest.h>
