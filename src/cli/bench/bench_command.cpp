@@ -60,6 +60,11 @@ bool has_several_runs(const BenchArguments& arguments) {
   return !arguments.sweep.empty() || !arguments.find_rate.empty();
 }
 
+// Whether the command line names a scenario, and not that of a server.
+bool names_other_than_server(const BenchArguments& arguments) {
+  return !arguments.scenario.empty() && arguments.scenario != name_of(Scenario::kServer);
+}
+
 // Checks the options of a sweep and of a search with each other and with those of single runs.
 Status check_several_runs(const BenchArguments& arguments) {
   if (!has_several_runs(arguments)) return {};
@@ -70,6 +75,8 @@ Status check_several_runs(const BenchArguments& arguments) {
   if (!arguments.find_rate.empty()) {
     MILLRACE_RETURN_IF_ERROR(
         parse_condition(arguments.find_rate).status().with_context("--find-rate"));
+    if (names_other_than_server(arguments))
+      return invalid_argument("--find-rate measures --scenario server, no other");
     return arguments.queries_per_second > 0
                ? invalid_argument("--find-rate chooses the rates, so --qps has no effect")
                : Status();
@@ -79,6 +86,11 @@ Status check_several_runs(const BenchArguments& arguments) {
     return invalid_argument("--sweep in-flight and --in-flight say the same: give one");
   if (!sweep.per_second.empty() && arguments.queries_per_second > 0)
     return invalid_argument("--sweep qps and --qps say the same: give one");
+  if (!sweep.per_second.empty() && names_other_than_server(arguments))
+    return invalid_argument("--sweep qps is for --scenario server, which alone has arrivals");
+  if (!sweep.in_flight.empty() && arguments.scenario == name_of(Scenario::kSingleStream))
+    return invalid_argument(
+        "--sweep in-flight is for other scenarios; single-stream has one job in flight");
   return {};
 }
 
@@ -246,20 +258,8 @@ Result<Prepared> prepare(const BenchArguments& arguments) {
   return prepared;
 }
 
-Result<Measurement> measure(Scenario scenario, const Workload& workload,
-                            const BenchArguments& arguments) {
-  switch (scenario) {
-    case Scenario::kSingleStream:
-      return run_single_stream(workload);
-    case Scenario::kMultiStream:
-      return run_multi_stream(workload);
-    case Scenario::kOffline:
-      return run_offline(workload);
-    case Scenario::kServer:
-      break;
-  }
-  return run_server(
-      workload, {.per_second = arguments.queries_per_second, .seed = arguments.seed.value_or(1)});
+ServerLoad server_load(const BenchArguments& arguments) {
+  return {.per_second = arguments.queries_per_second, .seed = arguments.seed.value_or(1)};
 }
 
 Status give(const OutputSink& files, const char* name, const std::string& content) {
@@ -286,7 +286,7 @@ Status run_scenario(Scenario scenario, Prepared& prepared, const BenchArguments&
                     const OutputSink& files) {
   const Workload workload = prepared.workload(arguments);
   ScenarioReport report;
-  MILLRACE_ASSIGN_OR_RETURN(report.measured, measure(scenario, workload, arguments));
+  MILLRACE_ASSIGN_OR_RETURN(report.measured, measure(scenario, workload, server_load(arguments)));
   report.subject = after_run(prepared.subject);
   if (kCountsAllocations && !report.subject.interrupted) {
     MILLRACE_ASSIGN_OR_RETURN(report.allocations, count_allocations(scenario, workload));
@@ -318,8 +318,7 @@ Status run_series(Prepared& prepared, const BenchArguments& arguments, const Out
   report.subject = prepared.subject;
   report.condition = arguments.find_rate;
   MILLRACE_ASSIGN_OR_RETURN(report.scenario, parse_scenario(arguments.scenario));
-  const ServerLoad load{.per_second = arguments.queries_per_second,
-                        .seed = arguments.seed.value_or(1)};
+  const ServerLoad load = server_load(arguments);
   if (arguments.sweep.empty()) {
     MILLRACE_ASSIGN_OR_RETURN(const LatencyCondition condition,
                               parse_condition(arguments.find_rate));

@@ -19,10 +19,6 @@ double jobs_of(const Measurement& measured) {
   return static_cast<double>(measured.jobs);
 }
 
-std::string ms_text(double milliseconds) {
-  return time_text(milliseconds * 1e6);
-}
-
 std::string scenario_line(const BenchSubject& subject, const Measurement& measured) {
   std::string load;
   if (measured.server)
@@ -104,16 +100,18 @@ std::string report_text(const ScenarioReport& report) {
   const Measurement& measured = report.measured;
   return subject_text(report.subject) + scenario_line(report.subject, measured) +
          latency_line(measured) +
-         fmt::format("throughput  {:.1f} frames/s, {} jobs in {:.2f} s\n",
-                     frames_per_second(report.subject, measured), measured.jobs, measured.seconds) +
+         fmt::format("throughput  {} frames/s, {} jobs in {:.2f} s\n",
+                     rate_text(frames_per_second(report.subject, measured)), measured.jobs,
+                     measured.seconds) +
          (measured.server ? ideal_line(measured) : std::string()) + processor_line(measured) +
          memory_line(measured, report.allocations);
 }
 
 std::string report_text(const OverviewReport& report) {
   return subject_text(report.subject) + latency_line(report.single_stream) +
-         fmt::format("throughput  {:.1f} frames/s with {} jobs in flight\n",
-                     frames_per_second(report.subject, report.offline), report.subject.in_flight);
+         fmt::format("throughput  {} frames/s with {} jobs in flight\n",
+                     rate_text(frames_per_second(report.subject, report.offline)),
+                     report.subject.in_flight);
 }
 
 std::string report_json(const ScenarioReport& report) {

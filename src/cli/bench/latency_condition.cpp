@@ -14,13 +14,14 @@ namespace {
 struct Statistic {
   std::string_view name;
   double Distribution::*member;
+  uint32_t least_queries;
 };
 
 constexpr Statistic kStatistics[] = {
-    {"median", &Distribution::median}, {"mean", &Distribution::mean},
-    {"p90", &Distribution::p90},       {"p95", &Distribution::p95},
-    {"p99", &Distribution::p99},       {"p99.9", &Distribution::p99_9},
-    {"max", &Distribution::max}};
+    {"median", &Distribution::median, 2}, {"mean", &Distribution::mean, 2},
+    {"p90", &Distribution::p90, 10},      {"p95", &Distribution::p95, 20},
+    {"p99", &Distribution::p99, 100},     {"p99.9", &Distribution::p99_9, 1000},
+    {"max", &Distribution::max, 1}};
 
 }  // namespace
 
@@ -35,7 +36,8 @@ Result<LatencyCondition> parse_condition(const std::string& text) {
         text));
   const auto time = parse_time(text.substr(sign + 1));
   if (!time.ok()) return time.status();
-  return LatencyCondition{found->member, std::chrono::duration<double, std::milli>(*time).count()};
+  return LatencyCondition{found->member, std::chrono::duration<double, std::milli>(*time).count(),
+                          found->least_queries};
 }
 
 }  // namespace millrace::cli

@@ -33,7 +33,7 @@ Result<std::vector<int64_t>> schedule_of(const Workload& workload, const ServerL
   const double seconds = std::chrono::duration<double>(workload.duration).count();
   if (std::max<double>(load.per_second * seconds, workload.jobs) > kMostJobs)
     return invalid_argument(fmt::format(
-        "--scenario server runs at most {} jobs: lower --qps, --duration or -n", kMostJobs));
+        "the server scenario runs at most {} jobs: lower the rate, --duration or -n", kMostJobs));
   PoissonArrivals arrivals(load.per_second, load.seed);
   std::vector<int64_t> schedule;
   for (int64_t at = arrivals.next_ns(); !workload.complete(schedule.size(), at);
@@ -165,6 +165,20 @@ Result<Measurement> run_server(const Workload& workload, const ServerLoad& load)
     measured.queries.push_back({loop.schedule()[job], loop.latencies_ns()[job]});
   measured.server = figures_of(loop, load, workload.session.lane_count());
   return measured;
+}
+
+Result<Measurement> measure(Scenario scenario, const Workload& workload, const ServerLoad& load) {
+  switch (scenario) {
+    case Scenario::kSingleStream:
+      return run_single_stream(workload);
+    case Scenario::kMultiStream:
+      return run_multi_stream(workload);
+    case Scenario::kOffline:
+      return run_offline(workload);
+    case Scenario::kServer:
+      break;
+  }
+  return run_server(workload, load);
 }
 
 }  // namespace millrace::cli

@@ -21,4 +21,7 @@ struct ServerLoad {
 // than ten million jobs.
 Result<Measurement> run_server(const Workload& workload, const ServerLoad& load);
 
+// Runs the scenario (closed_loops.h); `load` is that of the server scenario.
+Result<Measurement> measure(Scenario scenario, const Workload& workload, const ServerLoad& load);
+
 }  // namespace millrace::cli

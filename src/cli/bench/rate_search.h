@@ -1,5 +1,8 @@
 // RateSearch: the search for the highest rate of arrivals at which a condition holds, by bisection.
 // It measures nothing itself. One thread.
+//
+// It assumes that latency grows with the rate: if the condition holds at a rate, it holds at all
+// lower ones. Each rate is measured once, so one noisy run can shift the result for good.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +12,9 @@ namespace millrace::cli {
 
 class RateSearch {
  public:
-  // `capacity` is the greatest number of jobs per second, more than zero. Rates that are somewhat
-  // higher are taken for too high without a run, since queues then grow as long as the run lasts.
-  explicit RateSearch(double capacity)
-      : capacity_(capacity), too_high_(kAboveCapacity * capacity) {}
+  // `capacity` is the greatest number of jobs per second, more than zero. That rate and higher ones
+  // are taken for too high without a run, since queues then grow as long as the run lasts.
+  explicit RateSearch(double capacity) : capacity_(capacity), too_high_(capacity) {}
 
   // Returns the rate of the next run; nothing once the rate is known to a few per cent, or no rate
   // down to a hundredth of the capacity holds.
@@ -25,8 +27,6 @@ class RateSearch {
   std::optional<double> found() const;
 
  private:
-  static constexpr double kAboveCapacity = 1.05;
-
   double capacity_;
   double holds_at_ = 0;  // 0: at no rate yet
   double too_high_;

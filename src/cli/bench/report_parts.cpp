@@ -11,7 +11,7 @@ std::string subject_text(const BenchSubject& subject) {
                                  subject.precision, subject.batch, subject.view);
   if (!subject.note.empty()) text += fmt::format("note        {}\n", subject.note);
   return text + fmt::format("device      {}, {} lanes; load {}\n", subject.device, subject.lanes,
-                            time_text(subject.load_ms * 1e6));
+                            ms_text(subject.load_ms));
 }
 
 nlohmann::ordered_json subject_json(const BenchSubject& subject) {
@@ -24,6 +24,16 @@ nlohmann::ordered_json subject_json(const BenchSubject& subject) {
   if (subject.interrupted) json["interrupted"] = true;
   if (!subject.note.empty()) json["note"] = subject.note;
   return json;
+}
+
+std::string ms_text(double milliseconds) {
+  return time_text(milliseconds * 1e6);
+}
+
+std::string rate_text(double per_second) {
+  constexpr double kSmall = 100;
+  return per_second < kSmall ? fmt::format("{:.4g}", per_second)
+                             : fmt::format("{:.1f}", per_second);
 }
 
 nlohmann::ordered_json distribution_json(const Distribution& times) {

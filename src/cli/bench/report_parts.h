@@ -13,6 +13,11 @@ namespace millrace::cli {
 std::string subject_text(const BenchSubject& subject);
 nlohmann::ordered_json subject_json(const BenchSubject& subject);
 
+// Returns the time in the unit that fits (report/numbers.h).
+std::string ms_text(double milliseconds);
+// Returns a rate per second with one decimal or, if it is small, with four digits: "812.0", "0.05".
+std::string rate_text(double per_second);
+
 nlohmann::ordered_json distribution_json(const Distribution& times);
 
 }  // namespace millrace::cli

@@ -2,12 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string_view>
 
-#include "cli/bench/closed_loops.h"
 #include "cli/bench/rate_search.h"
 #include "cli/name_value.h"
-#include "cli/progress.h"
 
 namespace millrace::cli {
 namespace {
@@ -16,20 +15,6 @@ constexpr std::string_view kInFlightPrefix = "in-flight=";
 constexpr std::string_view kRatePrefix = "qps=";
 constexpr uint32_t kMostInFlight = 1024;
 constexpr double kLeastRate = 0.001, kMostRate = 1e9;
-
-Result<Measurement> run_once(Scenario scenario, const Workload& workload, const ServerLoad& load) {
-  switch (scenario) {
-    case Scenario::kSingleStream:
-      return run_single_stream(workload);
-    case Scenario::kMultiStream:
-      return run_multi_stream(workload);
-    case Scenario::kOffline:
-      return run_offline(workload);
-    case Scenario::kServer:
-      break;
-  }
-  return run_server(workload, load);
-}
 
 bool is_ended(const Workload& workload) {
   return workload.ended != nullptr && *workload.ended;
@@ -46,11 +31,21 @@ Workload with_slots(const Workload& workload, uint32_t count) {
 }
 
 // Measures once and adds the run to the report.
-Status add_run(const Workload& workload, const ServerLoad& load, SweepReport* report) {
-  MILLRACE_ASSIGN_OR_RETURN(const Measurement measured, run_once(report->scenario, workload, load));
+Status add_run(Scenario scenario, const Workload& workload, const ServerLoad& load,
+               SweepReport* report) {
+  MILLRACE_ASSIGN_OR_RETURN(const Measurement measured, measure(scenario, workload, load));
   report->runs.push_back(
       sweep_run(report->subject, static_cast<uint32_t>(workload.slots.size()), measured));
   return {};
+}
+
+// Notes whether the last run meets the condition, and returns that. One that the user has ended
+// says nothing.
+bool last_run_holds(const LatencyCondition& condition, const Workload& workload,
+                    SweepReport* report) {
+  SweepRun& run = report->runs.back();
+  if (!is_ended(workload)) run.holds = condition.holds(run.latency_ms);
+  return run.holds.value_or(false);
 }
 
 }  // namespace
@@ -77,11 +72,12 @@ Result<Sweep> parse_sweep(const std::string& text) {
 Status run_sweep(const Sweep& sweep, const ServerLoad& load, const Workload& workload,
                  SweepReport* report) {
   for (const uint32_t count : sweep.in_flight) {
-    MILLRACE_RETURN_IF_ERROR(add_run(with_slots(workload, count), load, report));
+    MILLRACE_RETURN_IF_ERROR(add_run(report->scenario, with_slots(workload, count), load, report));
     if (is_ended(workload)) return {};
   }
   for (const double rate : sweep.per_second) {
-    MILLRACE_RETURN_IF_ERROR(add_run(workload, {.per_second = rate, .seed = load.seed}, report));
+    MILLRACE_RETURN_IF_ERROR(
+        add_run(report->scenario, workload, {.per_second = rate, .seed = load.seed}, report));
     if (is_ended(workload)) return {};
   }
   return {};
@@ -89,13 +85,19 @@ Status run_sweep(const Sweep& sweep, const ServerLoad& load, const Workload& wor
 
 Status find_rate(const LatencyCondition& condition, uint64_t seed, const Workload& workload,
                  SweepReport* report) {
-  MILLRACE_ASSIGN_OR_RETURN(const Measurement full, run_offline(workload));
-  RateSearch search(static_cast<double>(full.jobs) / full.seconds);
+  report->least_queries = std::max(report->least_queries, condition.least_queries);
+  MILLRACE_RETURN_IF_ERROR(add_run(Scenario::kSingleStream, with_slots(workload, 1), {}, report));
+  if (!last_run_holds(condition, workload, report)) return {};
+  MILLRACE_RETURN_IF_ERROR(add_run(Scenario::kOffline, workload, {}, report));
+  if (is_ended(workload)) return {};
+  const SweepRun& full = report->runs.back();
+  report->capacity = static_cast<double>(full.jobs) / full.seconds;
+  RateSearch search(report->capacity);
   for (auto rate = search.next(); rate && !is_ended(workload); rate = search.next()) {
-    MILLRACE_RETURN_IF_ERROR(add_run(workload, {.per_second = *rate, .seed = seed}, report));
-    SweepRun& run = report->runs.back();
-    run.holds = condition.holds(run.latency_ms);
-    search.note(*rate, *run.holds);
+    MILLRACE_RETURN_IF_ERROR(
+        add_run(Scenario::kServer, workload, {.per_second = *rate, .seed = seed}, report));
+    const bool holds = last_run_holds(condition, workload, report);
+    if (!is_ended(workload)) search.note(*rate, holds);
   }
   report->highest_rate = search.found();
   return {};

@@ -29,7 +29,8 @@ Status run_sweep(const Sweep& sweep, const ServerLoad& load, const Workload& wor
                  SweepReport* report);
 
 // Searches for the highest rate of arrivals at which the condition holds (rate_search.h), between
-// nothing and the throughput of a run in which jobs never wait for an arrival.
+// nothing and the throughput of an offline run. A run with one job at a time comes first: if the
+// condition does not hold there, no rate is tried. All of these runs are in the report.
 Status find_rate(const LatencyCondition& condition, uint64_t seed, const Workload& workload,
                  SweepReport* report);
 
