@@ -56,7 +56,13 @@ class DataFiles:
         """Returns the path of a model; one that is given as bytes is written to a file first."""
         if is_path(model):
             return os.fsencode(model)
-        content = memoryview(model)  # type: ignore[arg-type]
+        try:
+            content = memoryview(model)  # type: ignore[arg-type]
+        except TypeError:
+            raise TypeError(
+                "a model is given by its path, as bytes, or as what compile() returned, not as "
+                f"{type(model).__name__}"
+            ) from None
         is_archive = bytes(content[: len(_ARCHIVE_MAGIC)]) == _ARCHIVE_MAGIC
         path = self._new("model.rai" if is_archive else "model.onnx")
         path.write_bytes(content)

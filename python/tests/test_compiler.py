@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+import millrace
 from millrace import compiler
 from millrace._errors import CorruptData, InvalidArgument, NotFound, Unsupported
 from millrace._failures import in_words_of_python
@@ -374,6 +375,12 @@ def test_reads_what_an_input_of_another_type_takes() -> None:
         compiler.read_inputs(content, {"z": np.array([[1, 2, 3]])}, shapes={"x": (1, 3)})
     with pytest.raises(NotFound, match="missing.png"):
         compiler.read_inputs(GLYPHS, "missing.png")
+
+
+def test_a_loaded_model_is_no_file_of_a_model() -> None:
+    loaded = millrace.load(GLYPHS, "null")
+    with pytest.raises(TypeError, match="given by its path.* not as Model"):
+        compiler.read_inputs(loaded, IMAGES)  # type: ignore[arg-type]
 
 
 def test_prints_nothing_and_lets_other_threads_run() -> None:
