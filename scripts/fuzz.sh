@@ -21,8 +21,8 @@ if [[ ${1:-} == --list ]]; then
 fi
 seconds=${1:-60}
 runs=-1
-# What passed once passes again: a finding by chance would stop a change that has nothing to do with it.
-# Long runs look for new ones.
+# The smoke run repeats the same inputs, so that a chance finding does not stop an unrelated change.
+# Long runs search for new findings.
 if [[ $seconds == --smoke ]]; then
   seconds=60
   runs=2000

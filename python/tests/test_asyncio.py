@@ -228,7 +228,7 @@ def test_a_loop_that_is_busy_delays_no_callback(slow):
     asyncio.run(main())
 
 
-def test_units_tell_of_completions_only_while_somebody_waits(relu_archive, monkeypatch):
+def test_units_notify_of_completions_only_while_a_job_is_awaited(relu_archive, monkeypatch):
     monkeypatch.setenv("MILLRACE_FAULTS", "slow=10ms")
     model = millrace.load(relu_archive)
     unit = millrace.Unit(model)

@@ -20,7 +20,7 @@ bool is_ended(const Workload& workload) {
   return workload.ended != nullptr && *workload.ended;
 }
 
-// Returns the workload with only so many jobs in flight.
+// Returns a copy of the workload whose number of jobs in flight is at most `count`.
 Workload with_slots(const Workload& workload, uint32_t count) {
   return {.session = workload.session,
           .slots = workload.slots.first(count),

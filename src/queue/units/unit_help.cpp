@@ -13,8 +13,8 @@ namespace {
 // A wait with a time limit helps only where the limit is at least this multiple of the time of a
 // request, since a request that runs on the waiting thread cannot be left at the limit.
 constexpr int64_t kTimesWithinLimit = 100;
-// The first requests of a unit are measured, and later each kth: on some virtual machines reading
-// the clock twice takes 0.8 us, which is the time of eight requests.
+// The first requests of a unit are measured, and later each kth, since a measured one reads the
+// clock twice.
 constexpr uint64_t kFirstMeasured = 4, kMeasuredEach = 64;
 
 }  // namespace
