@@ -120,13 +120,32 @@ void UnitBox::free_ended() {
     dropped_.pop_front();
     ended->collect_unwanted();
   }
+  if (dropped_.size() >= next_sweep_) free_ended_behind_others();
+}
+
+// A job that takes long must not keep the arrays of all those that have ended behind it. Afterwards
+// there are no more jobs left than the unit has places, so a call takes a constant time on average.
+void UnitBox::free_ended_behind_others() {
+  const auto first_ended = std::partition(dropped_.begin(), dropped_.end(), [](const auto& flight) {
+    return !flight->job.is_completed();
+  });
+  const auto running = static_cast<size_t>(first_ended - dropped_.begin());
+  next_sweep_ = std::max(kFirstSweep, 2 * running);
+  while (!dropped_.empty() && dropped_.back()->job.is_completed()) {
+    const std::unique_ptr<Flight> ended = std::move(dropped_.back());
+    dropped_.pop_back();
+    ended->collect_unwanted();
+  }
 }
 
 void UnitBox::adopt(std::unique_ptr<Flight> flight) {
   flight->unit = {};
   // The native job keeps the loaded model. The object would keep this unit, and so itself.
   const py::object model = std::move(flight->model);
-  dropped_.push_back(std::move(flight));
+  if (flight->job.is_completed())
+    flight->collect_unwanted();
+  else
+    dropped_.push_back(std::move(flight));
   free_ended();
 }
 

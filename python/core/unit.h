@@ -62,6 +62,9 @@ class UnitBox {
 
  private:
   void free_ended();
+  void free_ended_behind_others();
+
+  static constexpr size_t kFirstSweep = 64;
 
   const std::shared_ptr<Device> device_;  // closes the unit when it ends, so must outlive it
   const WhenFull when_full_;
@@ -70,6 +73,7 @@ class UnitBox {
   uint32_t watched_ = 0;  // how often jobs are watched
   bool rings_ = false;
   std::deque<std::unique_ptr<Flight>> dropped_;
+  size_t next_sweep_ = kFirstSweep;  // number of dropped jobs at which all of them are looked at
   Unit unit_;
   std::future<void> closing_;  // a close that a signal may interrupt; its thread uses unit_
 };

@@ -11,6 +11,7 @@ import pytest
 import millrace
 
 CALLS = 10_000
+DEPTH = 64
 X = np.zeros((1, 8), np.float32)
 
 
@@ -71,28 +72,48 @@ KINDS = [
 ]
 
 
+def growth(unit, calls):
+    """Returns by how much `calls` lets the resident memory (KiB) and the number of objects grow.
+
+    A leak grows with each repetition. What an allocator takes once for a thread, or for jobs that wait
+    while the machine is busy, does not.
+    """
+    found = []
+    for _ in range(3):
+        gc.collect()
+        before = (resident_kib(), len(gc.get_objects()))
+        calls()
+        unit.wait_free(DEPTH)
+        gc.collect()
+        found.append((resident_kib() - before[0], len(gc.get_objects()) - before[1]))
+        if found[-1][0] < 900 and found[-1][1] < 50:
+            break
+    return min(found)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_calls_leave_nothing_behind(null, kind):
-    unit = millrace.Unit(null, depth=64, when_full="block")
+    unit = millrace.Unit(null, depth=DEPTH, when_full="block")
     memory = np.zeros((1, 8), np.float32)
-    for _ in range(CALLS // 10):
-        kind(null, unit, memory)
-    gc.collect()
-    before = (resident_kib(), len(gc.get_objects()), sys.getrefcount(X), sys.getrefcount(null))
+
+    def make_calls(count):
+        for _ in range(count):
+            kind(null, unit, memory)
+
+    make_calls(CALLS // 10)
+    references = (sys.getrefcount(X), sys.getrefcount(null))
     descriptors = len(os.listdir("/proc/self/fd"))
-    for _ in range(CALLS):
-        kind(null, unit, memory)
+    grown = growth(unit, lambda: make_calls(CALLS))
+    # Ten thousand arrays of 32 bytes, or jobs, would take over a MiB.
+    assert grown[0] < 900
+    assert grown[1] < 50
     unit.close()
     del unit
     gc.collect()
-    after = (resident_kib(), len(gc.get_objects()), sys.getrefcount(X), sys.getrefcount(null))
-    # Ten thousand arrays of 32 bytes, or jobs, would take over a MiB.
-    assert after[0] - before[0] < 900
-    assert after[1] - before[1] < 50
-    assert after[2] - before[2] <= 0
-    assert after[3] - before[3] <= 0
+    assert sys.getrefcount(X) <= references[0]
+    assert sys.getrefcount(null) <= references[1]
     assert len(os.listdir("/proc/self/fd")) <= descriptors
-    assert sys.getrefcount(memory) <= 3
+    assert sys.getrefcount(memory) <= 4  # also that of `make_calls`
 
 
 def test_awaited_jobs_leave_nothing_behind(null):

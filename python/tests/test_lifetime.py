@@ -4,6 +4,7 @@ import gc
 import os
 import subprocess
 import sys
+import time
 import weakref
 
 import numpy as np
@@ -48,6 +49,26 @@ def test_a_job_that_has_ended_frees_its_inputs(relu_archive):
     job.wait()
     assert alive() is None
     assert job.result().shape == (1, 8)
+
+
+def test_ended_jobs_behind_a_running_one_free_their_inputs(relu_archive, monkeypatch):
+    monkeypatch.setenv("MILLRACE_FAULTS", "slow=60s")
+    model = millrace.load(relu_archive)
+    unit = millrace.Unit(model, depth=4, close_patience=0.01)
+    unit.submit(model, X)
+    cancelled, late = [], []
+    for _ in range(200):
+        x = tracked(X)
+        cancelled.append(weakref.ref(x))
+        unit.submit(model, x).cancel()
+        x = tracked(X)
+        late.append(weakref.ref(x))
+        unit.submit(model, x, deadline=0.001)
+        del x
+        while unit.in_flight > 1:
+            time.sleep(0.001)
+    assert sum(ref() is not None for ref in cancelled) == 0
+    assert sum(ref() is not None for ref in late) < 100  # they are looked for now and then
 
 
 def test_jobs_outlive_unit_and_model(relu_archive, monkeypatch):
