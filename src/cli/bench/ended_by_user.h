@@ -10,8 +10,9 @@ namespace millrace::cli {
 
 class EndedByUser {
  public:
-  // From now on the first SIGINT sets flag(); a second one ends the process, as usual. A signal
-  // that the process ignores stays ignored.
+  // From now on the first SIGINT sets flag(); a further one ends the process, as usual, unless it
+  // comes so soon that the user cannot have pressed the key twice. A signal that the process
+  // ignores stays ignored.
   EndedByUser();
   ~EndedByUser();
   EndedByUser(const EndedByUser&) = delete;
