@@ -17,7 +17,7 @@ help:
 	@echo 'make shipped  what install needs: libraries and programs, no tests'
 	@echo 'make build    install what is missing and build everything, benchmarks too, into $(BUILD)'
 	@echo 'make bench    build and run the benchmarks'
-	@echo 'make lint     format, layers, clang-tidy'
+	@echo 'make lint     format, layers, links, clang-tidy'
 	@echo 'make install  install into PREFIX=$(PREFIX) (DESTDIR is honoured)'
 	@echo 'make install-neuron-prefix  libnrt.so.1 and its headers into PREFIX=/opt/aws/neuron'
 	@echo '                            (FORCE=1 replaces another libnrt.so.1)'
@@ -67,7 +67,8 @@ bench: build
 	@scripts/bench.sh $(BUILD)
 
 lint: build
-	@scripts/check_format.sh && scripts/check_layers.py && scripts/check_comments.py && scripts/check_lint.sh $(BUILD)
+	@scripts/check_format.sh && scripts/check_layers.py && scripts/check_comments.py && scripts/check_links.py && \
+	  scripts/check_lint.sh $(BUILD)
 
 install: shipped
 	@cmake --install $(BUILD) --prefix $(PREFIX)
