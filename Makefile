@@ -7,7 +7,7 @@ SECONDS ?= 60
 CMAKE_ARGS ?=
 
 .PHONY: help setup configure build shipped demo test test-dma-buf test-debian13 fuzz bench lint install \
-  install-neuron-prefix package-build package tarball test-packages check-abi clean
+  install-neuron-prefix package-build package tarball test-packages check-abi docs clean
 help:
 	@echo 'make demo     build, compile the shipped network, run it asynchronously'
 	@echo 'make test     build and run all tests'
@@ -25,6 +25,7 @@ help:
 	@echo 'make tarball  make a folder with everything, packed, in build/, for any place'
 	@echo 'make test-packages  install the packages in a clean Debian 12, use and purge them'
 	@echo 'make check-abi  compare the libraries with those of the last tag'
+	@echo 'make docs     make a site of the documentation in build/docs/site'
 
 setup:
 	@scripts/setup.sh
@@ -101,6 +102,11 @@ test-packages: package tarball
 # 77 is "skipped": there is no tag.
 check-abi: setup
 	@scripts/check_abi.sh || test $$? -eq 77
+
+docs: configure
+	@scripts/setup.sh --docs
+	@cmake --build --preset release --target millrace_python
+	@/usr/bin/python3 scripts/site/make_site.py $(BUILD)
 
 clean:
 	rm -rf build

@@ -6,8 +6,8 @@ fragment to a heading. Sources may name pages, too ("docs/nrt.md#threads"); thes
 page directly in docs must be in README's list of documents, and every other one must be reachable
 from README. Exit status 1 when something is wrong.
 
-Fragments are those that GitHub gives headings. Only the first of several equal headings of a page
-can be linked, since GitHub and MkDocs number the others differently.
+Fragments are those that GitHub gives headings; scripts/site gives headings the same. Only the first
+of several equal headings of a page can be linked, since the two number the others differently.
 """
 import pathlib
 import re
@@ -26,10 +26,10 @@ MENTION = re.compile(r"docs/[a-z0-9/-]+\.md(?:#[a-z0-9-]+)?")
 LIST = re.compile(r"\s*([-*+]|1\.)\s")
 
 
-def slug(text):
-    """The fragment that GitHub gives to a heading: lower case, no punctuation, a hyphen per space."""
+def slug(text, separator="-"):
+    """Returns the fragment that GitHub gives to a heading: no punctuation, a hyphen for each space."""
     text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
-    return re.sub(r"[^\w\- ]", "", text.lower()).strip().replace(" ", "-")
+    return re.sub(r"[^\w\- ]", "", text.lower()).strip().replace(" ", separator)
 
 
 def prose(text):

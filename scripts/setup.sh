@@ -7,6 +7,7 @@
 #   scripts/setup.sh --debian13  what scripts/test-debian13.sh needs besides
 #   scripts/setup.sh --packages  what scripts/test-packages.sh needs besides
 #   scripts/setup.sh --abi       what scripts/check_abi.sh needs besides
+#   scripts/setup.sh --docs      what `make docs` needs besides
 #   scripts/setup.sh --list      print the package names and do nothing
 set -euo pipefail
 
@@ -42,13 +43,16 @@ elif [[ ${1:-} == --packages ]]; then
 elif [[ ${1:-} == --abi ]]; then
   packages=(abigail-tools)
   shift
+elif [[ ${1:-} == --docs ]]; then
+  packages=(mkdocs mkdocs-material doxygen)
+  shift
 fi
 if [[ ${1:-} == --list ]]; then
   printf '%s\n' "${packages[@]}"
   exit 0
 fi
 if [[ $# -gt 0 ]]; then
-  echo "usage: scripts/setup.sh [--dma-buf | --debian13 | --packages | --abi] [--list]" >&2
+  echo "usage: scripts/setup.sh [--dma-buf | --debian13 | --packages | --abi | --docs] [--list]" >&2
   exit 2
 fi
 
