@@ -33,7 +33,11 @@ DEVICE_CPU_FOLDERS = [
 # What the CPU device can run, which is known without its plugin.
 CPU_CAPABILITIES = "device/cpu/capabilities"
 QUEUE = {f"queue/{folder}" for folder in QUEUE_FOLDERS}
-CORE = BASE | {"tensor", "memory", "model", "graph", "fallback", "lowering", "ranks", "device"} | QUEUE
+CORE = (
+    BASE
+    | {"tensor", "memory", "model", "graph", "fallback", "lowering", "ranks", "timeline", "device"}
+    | QUEUE
+)
 MAY_INCLUDE = {
     "base": {SHARED_TYPES},
     "tensor": BASE,
@@ -48,7 +52,11 @@ MAY_INCLUDE = {
         f"queue/{folder}": BASE | {f"queue/{low}" for low in QUEUE_FOLDERS[i:]}
         for i, folder in enumerate(QUEUE_FOLDERS)
     },
-    "device": BASE | {"tensor", "memory", "model", "graph", "lowering", "ranks"} | QUEUE | {CPU_CAPABILITIES},
+    "timeline": BASE | {"model", "queue/requests"},
+    "device": BASE
+    | {"tensor", "memory", "model", "graph", "lowering", "ranks", "timeline"}
+    | QUEUE
+    | {CPU_CAPABILITIES},
     "device/cpu": CORE | {f"device/cpu/{folder}" for folder in DEVICE_CPU_FOLDERS},
     **{
         f"device/cpu/{folder}": CORE | {f"device/cpu/{low}" for low in DEVICE_CPU_FOLDERS[i:]}

@@ -21,6 +21,7 @@
 #include "base/settings/guarded_variables.h"
 #include "device/faulty/faulty_device.h"
 #include "device/null/null_device.h"
+#include "timeline/trace_file.h"
 
 namespace millrace::device {
 namespace {
@@ -86,12 +87,25 @@ Result<std::shared_ptr<Device>> create_device(Registry& state, const std::string
   return entry->create(options);
 }
 
+// A device of a process whose timeline is written when the last device has closed.
+struct TracedDevice {
+  timeline::OpenDevice open;  // ends after the device
+  std::shared_ptr<Device> device;
+};
+
+std::shared_ptr<Device> traced(std::shared_ptr<Device> device) {
+  const auto made = std::make_shared<TracedDevice>();
+  made->device = std::move(device);
+  return {made, made->device.get()};
+}
+
 Result<std::shared_ptr<Device>> open_locked(Registry& state, const std::string& name,
                                             const DeviceOptions& options) {
   if (name == kFaultyDeviceName)
     return open_locked(state, std::string(kFaultyPrefix) + kNullDeviceName, options);
   if (std::shared_ptr<Device> device = state.devices[name].lock()) return device;
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<Device> device, create_device(state, name, options));
+  if (timeline::is_traced()) device = traced(std::move(device));
   state.devices[name] = device;
   return device;
 }
@@ -139,6 +153,7 @@ Result<std::shared_ptr<Device>> open_device_of_program(const std::optional<std::
                                                        DeviceOptions options) {
   if (const std::string warning = warning_of_ignored_variables(); !warning.empty())
     log(LogLevel::kWarning, "settings", warning);
+  timeline::trace_program();
   return open_device(name_for_program(name), options);
 }
 

@@ -51,11 +51,6 @@ std::shared_ptr<queue::Lanes> lanes_for(const std::optional<Placement>& placemen
   return lane_bound_to(map.core_of(ColumnMap::group_of(*placement->start_column)));
 }
 
-// Returns whether an observer is registered for the events of base/hooks.h.
-bool observed() noexcept {
-  return hooks_internal::observer_count.load(std::memory_order_relaxed) != 0;
-}
-
 }  // namespace
 
 class Session::Impl final : public JobTask::Listener {
@@ -283,12 +278,15 @@ Result<SessionJobId> Session::Impl::submit_checked(const JobBindings& bindings,
   for (;;) {
     if (closed_.load()) return session_closed();
     unit = least_busy_unit();
-    if (unit == nullptr && is_full()) return session_full();
+    if (unit == nullptr && is_full()) {
+      emit(HookPoint::kRefused, 0, static_cast<uint64_t>(StatusCode::kQueueFull));
+      return session_full();
+    }
     if (unit == nullptr) continue;
     reservation.make();
     const Result<queue::SequenceId> sequence = unit->try_submit(fill);
     if (sequence.ok()) {
-      if (observed()) jobs_.note_sequence(id, *sequence);
+      if (hooks_observed()) jobs_.note_sequence(id, *sequence);
       return id;
     }
     if (!may_ask_again(*unit, sequence.status())) return as_session_status(sequence.status());

@@ -21,6 +21,7 @@ constexpr std::string_view kGuarded[] = {
     "MILLRACE_PACKED_WEIGHTS",
     "MILLRACE_PLUGIN_DIR",
     "MILLRACE_PL_KERNELS",
+    "MILLRACE_TRACE",
     "MILLRACE_TRANSFER_FAULTS",
     "MILLRACE_TUNE",
     "MILLRACE_TUNING",

@@ -50,6 +50,8 @@ constexpr std::string_view kKnown[] = {
     "MILLRACE_TEST_MODELS",         // tests
     "MILLRACE_TEST_RANK_FAILURES",  // tests
     "MILLRACE_TEST_STRANGERS",      // tests
+    "MILLRACE_TRACE",
+    "MILLRACE_TRACE_EVENTS",
     "MILLRACE_TRANSFER_FAULTS",
     "MILLRACE_TUNE",
     "MILLRACE_TUNING",

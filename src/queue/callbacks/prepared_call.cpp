@@ -2,6 +2,7 @@
 
 #include <mutex>
 
+#include "base/hooks.h"
 #include "base/never_destroyed.h"
 
 namespace millrace::queue {
@@ -54,7 +55,9 @@ uint64_t PreparedCall::id() const noexcept {
 }
 
 void PreparedCall::operator()() const {
+  emit(HookPoint::kCallbackBegan, node_->id);
   node_->notice(node_->id, node_->status);
+  emit(HookPoint::kCallbackEnded, node_->id);
 }
 
 void CallQueue::push(PreparedCall call) noexcept {

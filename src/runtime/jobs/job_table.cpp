@@ -91,6 +91,7 @@ Status JobTable::wait(SessionJobId id, std::chrono::nanoseconds timeout) {
   std::unique_lock lock(mutex_);
   Job* job = find(id);
   if (job == nullptr) return unknown_job();
+  emit(HookPoint::kWaitBegan, job->completion.sequence);
   if (job->done.load(std::memory_order_relaxed)) {
     if (job->waiters == 0) uncollected_.erase(uncollected_.iterator_to(*job));
   } else {

@@ -1,0 +1,20 @@
+// Writes a timeline in the Trace Event Format (JSON), which Perfetto and chrome://tracing read.
+//
+//   process "host threads"   what threads of the program did: submits, waits, callbacks, syncs
+//   process "lanes"          what ran: a slice for each job that has started, with an arrow from
+//                            its submit
+//   process "units"          for each unit, the number of jobs that wait, and those that have ended
+//                            without having run
+//
+// Times are microseconds since the recording began. Thread-safe.
+#pragma once
+
+#include <string>
+
+#include "timeline/timeline.h"
+
+namespace millrace::timeline {
+
+std::string chrome_trace(const Timeline& timeline);
+
+}  // namespace millrace::timeline

@@ -1,0 +1,159 @@
+#include "timeline/timeline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+namespace millrace::timeline {
+namespace {
+
+// Goes through the events in the order of their times.
+class Builder {
+ public:
+  explicit Builder(Timeline& timeline) : timeline_(timeline) {}
+
+  void add(const Event& event) {
+    switch (event.point) {
+      case HookPoint::kSubmitted:
+        return submitted(event);
+      case HookPoint::kStarted:
+        return started(event);
+      case HookPoint::kCompleted:
+        return completed(event);
+      case HookPoint::kPhaseBegan:
+        return phase_began(event);
+      case HookPoint::kWaitBegan:
+      case HookPoint::kCallbackBegan:
+        begun_[{event.thread, event.subject}] = event.time_ns;
+        return;
+      case HookPoint::kWaited:
+        return ended(event, HostWork::kWait);
+      case HookPoint::kCallbackEnded:
+        return ended(event, HostWork::kCallback);
+      default:
+        timeline_.marks.push_back(event);
+    }
+  }
+
+ private:
+  // Adds a job, which later events with this id mean. Ids are unique among the units of one time,
+  // so a later unit may have the same ones.
+  Job& add_job(queue::SequenceId id) {
+    jobs_[id] = timeline_.jobs.size();
+    Job& job = timeline_.jobs.emplace_back();
+    job.id = id;
+    return job;
+  }
+  // Returns the job of this id that has not completed; a new one if its first event was dropped.
+  Job& open_job(queue::SequenceId id) {
+    const auto known = jobs_.find(id);
+    if (known == jobs_.end() || timeline_.jobs[known->second].completed()) return add_job(id);
+    return timeline_.jobs[known->second];
+  }
+
+  void submitted(const Event& event) {
+    Job& job = add_job(event.subject);
+    job.submitted_ns = event.time_ns;
+    job.submitter = event.thread;
+  }
+  void started(const Event& event) {
+    Job& job = open_job(event.subject);
+    job.started_ns = event.time_ns;
+    job.runner = event.thread;
+    job.lane = static_cast<queue::LaneId>(event.detail);
+  }
+  void completed(const Event& event) {
+    Job& job = open_job(event.subject);
+    job.completed_ns = event.time_ns;
+    job.status = static_cast<StatusCode>(event.detail);
+    if (!job.phases.empty()) job.phases.back().end_ns = event.time_ns;
+  }
+  void phase_began(const Event& event) {
+    std::vector<Phase>& phases = open_job(event.subject).phases;
+    if (!phases.empty()) phases.back().end_ns = event.time_ns;
+    phases.push_back({static_cast<NameId>(event.detail), event.time_ns, timeline_.end_ns});
+  }
+  void ended(const Event& event, HostWork work) {
+    const auto begun = begun_.find({event.thread, event.subject});
+    const int64_t since = begun == begun_.end() ? event.time_ns : begun->second;
+    if (begun != begun_.end()) begun_.erase(begun);
+    const StatusCode status =
+        work == HostWork::kWait ? static_cast<StatusCode>(event.detail) : StatusCode::kOk;
+    timeline_.host.push_back({work, event.thread, event.subject, since, event.time_ns, status});
+  }
+
+  Timeline& timeline_;
+  std::unordered_map<queue::SequenceId, size_t> jobs_;  // the last of each id
+  std::map<std::pair<ThreadId, uint64_t>, int64_t> begun_;
+};
+
+// Whether threads of this name run the requests of one unit only (UnitOptions::own_thread). Such a
+// unit has lanes of its own, whose numbers are also those of other lanes.
+bool is_of_one_unit(const std::string& thread) {
+  return thread == "millrace-unit" || thread == "millrace-mover" || thread == "millrace-collec";
+}
+
+// Puts every job that has started on a row. Numbers of lanes are unique within a device or a core
+// to which sessions are bound, so two runs on lanes of one number may overlap; they are on
+// different rows.
+class RowTable {
+ public:
+  explicit RowTable(Timeline& timeline) : timeline_(timeline) {}
+
+  void place(Job& job) {
+    const auto name = timeline_.threads.find(job.runner);
+    const bool own = name != timeline_.threads.end() && is_of_one_unit(name->second);
+    std::vector<size_t>& rows = rows_[own ? Key{job.runner, queue::kNoLane} : Key{0, job.lane}];
+    const auto free =
+        std::ranges::find_if(rows, [&](size_t row) { return busy_until_[row] <= job.started_ns; });
+    if (free != rows.end()) {
+      job.row = *free;
+    } else {
+      job.row = timeline_.rows.size();
+      rows.push_back(job.row);
+      busy_until_.push_back(0);
+      timeline_.rows.push_back(
+          own ? Row{.name = fmt::format("unit {}, {}", queue::unit_of(job.id), name->second)}
+              : Row{name_of_lane(job.lane, rows.size()), job.lane});
+    }
+    busy_until_[job.row] = job.completed() ? job.completed_ns : timeline_.end_ns;
+  }
+
+ private:
+  using Key = std::pair<ThreadId, queue::LaneId>;
+
+  static std::string name_of_lane(queue::LaneId lane, size_t which) {
+    return which == 1 ? fmt::format("lane {}", lane) : fmt::format("lane {} ({})", lane, which);
+  }
+
+  Timeline& timeline_;
+  std::map<Key, std::vector<size_t>> rows_;
+  std::vector<int64_t> busy_until_;
+};
+
+void place_jobs(Timeline& timeline) {
+  std::vector<Job*> started;
+  for (Job& job : timeline.jobs)
+    if (job.started()) started.push_back(&job);
+  std::ranges::stable_sort(started, {}, &Job::started_ns);
+  RowTable table(timeline);
+  for (Job* job : started) table.place(*job);
+}
+
+}  // namespace
+
+Timeline timeline_of(const Recording& recording) {
+  Timeline timeline;
+  timeline.begin_ns = recording.begin_ns;
+  timeline.end_ns = recording.end_ns;
+  timeline.dropped = recording.dropped;
+  timeline.threads = recording.threads;
+  Builder builder(timeline);
+  for (const Event& event : recording.events) builder.add(event);
+  place_jobs(timeline);
+  return timeline;
+}
+
+}  // namespace millrace::timeline

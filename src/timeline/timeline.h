@@ -1,0 +1,72 @@
+// Timeline: what the events of a recording mean: jobs with their lanes and times, and what host
+// threads did. Thread-safe, as values are.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/names.h"
+#include "base/status.h"
+#include "queue/requests/ids.h"
+#include "timeline/recorder.h"
+
+namespace millrace::timeline {
+
+// What a running job did from one time until another.
+struct Phase {
+  NameId name = 0;
+  int64_t begin_ns = 0;
+  int64_t end_ns = 0;
+};
+
+// A request of a unit. Times are 0 where the recording does not have the event: it has been
+// dropped, or it has not happened.
+struct Job {
+  queue::SequenceId id = 0;
+  int64_t submitted_ns = 0;
+  int64_t started_ns = 0;
+  int64_t completed_ns = 0;
+  ThreadId submitter = 0;  // the thread that submitted it
+  ThreadId runner = 0;     // the thread that ran it
+  queue::LaneId lane = queue::kNoLane;
+  size_t row = 0;  // index of its row in Timeline::rows, if it has started
+  StatusCode status = StatusCode::kPending;
+  std::vector<Phase> phases;
+
+  bool started() const noexcept { return started_ns != 0; }
+  bool completed() const noexcept { return completed_ns != 0; }
+};
+
+// A row of runs that do not overlap: of a lane, or of the thread of a unit that has its own.
+struct Row {
+  std::string name;
+  queue::LaneId lane = queue::kNoLane;  // kNoLane for the thread of a unit
+};
+
+enum class HostWork : uint8_t { kWait, kCallback };
+
+// A wait for a job, or a callback. A wait whose begin is unknown has the same time twice.
+struct HostSlice {
+  HostWork work = HostWork::kWait;
+  ThreadId thread = 0;
+  uint64_t subject = 0;  // the sequence id, or the id that the callback received
+  int64_t begin_ns = 0;
+  int64_t end_ns = 0;
+  StatusCode status = StatusCode::kOk;  // of a wait
+};
+
+struct Timeline {
+  int64_t begin_ns = 0;
+  int64_t end_ns = 0;
+  uint64_t dropped = 0;   // events that the recording no longer has
+  std::vector<Job> jobs;  // in the order in which they were submitted
+  std::vector<Row> rows;
+  std::vector<HostSlice> host;
+  std::vector<Event> marks;  // events without duration: buffers, injected faults, refusals
+  std::map<ThreadId, std::string> threads;
+};
+
+Timeline timeline_of(const Recording& recording);
+
+}  // namespace millrace::timeline

@@ -1,0 +1,121 @@
+#include "timeline/trace_file.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <bit>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <mutex>
+#include <span>
+#include <string>
+#include <system_error>
+
+#include "base/cancellation.h"
+#include "base/files/output_target.h"
+#include "base/log.h"
+#include "base/never_destroyed.h"
+#include "base/settings/environment.h"
+#include "model/files/temporary_output.h"
+#include "timeline/chrome_trace.h"
+#include "timeline/recorder.h"
+
+namespace millrace::timeline {
+namespace {
+
+constexpr const char* kPathVariable = "MILLRACE_TRACE";
+constexpr const char* kRoomVariable = "MILLRACE_TRACE_EVENTS";
+constexpr uint64_t kLeastRoom = 16, kMostRoom = uint64_t{1} << 24;
+
+struct TraceFile {
+  std::once_flag begun;
+  std::mutex mutex;  // held while the file is written
+  std::string path;
+  pid_t process = 0;
+  std::atomic<bool> active{false};
+  std::atomic<int> open_devices{0};
+};
+
+TraceFile& trace_file() {
+  // Never destroyed, since devices may close while the process exits.
+  static NeverDestroyed<TraceFile> made;
+  return made.get();
+}
+
+// Returns the path that the variable means: "%p" stands for the id of the process, and the path is
+// made absolute, since the program may change its working directory.
+std::string path_of(std::string_view text) {
+  std::string path(text);
+  const std::string process = std::to_string(::getpid());
+  for (size_t at = path.find("%p"); at != std::string::npos; at = path.find("%p", at))
+    path.replace(at, 2, process);
+  std::error_code ignored;  // then the path stays as it is
+  const std::filesystem::path whole = std::filesystem::absolute(path, ignored);
+  return ignored ? path : whole.string();
+}
+
+void report(const Status& status) {
+  log_format(LogLevel::kError, "timeline", "{}: {}", kPathVariable, status.message());
+}
+
+Status write_file(const std::string& path) {
+  const CancellationOff whole;
+  const std::string text = chrome_trace(timeline_of(current_recording()));
+  const Status written = model::write_whole_file(path, std::as_bytes(std::span(text)));
+  return written.with_context(fmt::format("cannot write {}", path));
+}
+
+// Writes what was recorded so far. A forked child does not write the file of its parent.
+void write_now() noexcept {
+  TraceFile& file = trace_file();
+  if (!file.active.load() || ::getpid() != file.process) return;
+  try {
+    const std::lock_guard lock(file.mutex);
+    if (const Status written = write_file(file.path); !written.ok()) report(written);
+  } catch (const std::exception&) {
+    // Memory is exhausted; there is none for a message either.
+  }
+}
+
+Status begin() {
+  const std::string_view path = environment_variable(kPathVariable);
+  if (path.empty()) return {};
+  TraceFile& file = trace_file();
+  file.path = path_of(path);
+  file.process = ::getpid();
+  MILLRACE_RETURN_IF_ERROR(check_output(file.path));
+  MILLRACE_ASSIGN_OR_RETURN(const uint64_t room,
+                            number_variable(kRoomVariable, kUsualRoom, kLeastRoom, kMostRoom));
+  MILLRACE_RETURN_IF_ERROR(start_recording(std::bit_ceil(room)));
+  file.active.store(true);
+  if (std::atexit(write_now) == 0) return {};
+  return {StatusCode::kOutOfMemory, "the trace is only written when devices close"};
+}
+
+}  // namespace
+
+void trace_program() noexcept {
+  try {
+    std::call_once(trace_file().begun, [] {
+      if (const Status begun = begin(); !begun.ok()) report(begun);
+    });
+  } catch (const std::exception&) {
+    // Memory is exhausted; the program goes on without a trace.
+  }
+}
+
+bool is_traced() noexcept {
+  return trace_file().active.load();
+}
+
+OpenDevice::OpenDevice() noexcept {
+  trace_file().open_devices.fetch_add(1);
+}
+
+OpenDevice::~OpenDevice() {
+  if (trace_file().open_devices.fetch_sub(1) == 1) write_now();
+}
+
+}  // namespace millrace::timeline

@@ -1,0 +1,25 @@
+// The file that MILLRACE_TRACE names: the timeline of this process, whichever API it uses.
+// Recording begins when the first device is opened. The file is written when the last device has
+// closed and when the process exits, each time with everything since the beginning, and atomically
+// replaces an existing one.
+//
+// Failures are logged; the program goes on. Thread-safe.
+#pragma once
+
+namespace millrace::timeline {
+
+// Begins to record, if MILLRACE_TRACE is set and this is the first call.
+void trace_program() noexcept;
+// Returns whether the process records for a file.
+bool is_traced() noexcept;
+
+// Exists as long as a device is open. The destructor of the last one writes the file.
+class OpenDevice {
+ public:
+  OpenDevice() noexcept;
+  ~OpenDevice();
+  OpenDevice(const OpenDevice&) = delete;
+  OpenDevice& operator=(const OpenDevice&) = delete;
+};
+
+}  // namespace millrace::timeline

@@ -1,0 +1,246 @@
+// MILLRACE_TRACE: the file that a whole program leaves. Each program is a forked child, since a
+// process has one trace. Nothing in this test program may start a thread of Millrace before.
+#include "timeline/trace_file.h"
+
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/log.h"
+#include "device/registry.h"
+#include "tests/runtime/session_fixture.h"
+#include "tests/support/run_in_child.h"
+#include "tests/support/temporary_directory.h"
+
+namespace millrace::timeline {
+namespace {
+
+using nlohmann::json;
+using runtime::JobMemory;
+using runtime::Session;
+
+// A session of the tiny model on the null device, opened as a program opens it.
+struct Program {
+  std::shared_ptr<device::Device> device =
+      device::open_device_of_program("null", {.lanes = 2}).value();
+  std::shared_ptr<const device::Program> program =
+      device->load(std::make_shared<graph::CompiledModel>(test::tiny_model())).value();
+  std::unique_ptr<Session> session = Session::create(device, program).value();
+  JobMemory memory{program->model()};
+
+  void submit_and_wait(int jobs) {
+    for (int i = 0; i < jobs; ++i) {
+      const auto id = session->submit(memory.bindings());
+      static_cast<void>(session->wait(id.value(), runtime::kForever));
+    }
+  }
+};
+
+class TraceFile : public testing::Test {
+ protected:
+  // Runs a program with the variables and returns its exit code.
+  int run(const std::function<int()>& program) {
+    return test::run_in_child([&] {
+      for (const auto& [name, value] : variables_) ::setenv(name.c_str(), value.c_str(), 1);
+      return program();
+    });
+  }
+  int run_jobs(int jobs) {
+    return run([jobs] {
+      Program().submit_and_wait(jobs);
+      return 0;
+    });
+  }
+
+  json trace() const { return json::parse(std::ifstream(path_)); }
+  std::vector<json> events(const std::string& phase, const std::string& category) const {
+    const json all = trace();
+    std::vector<json> found;
+    for (const json& event : all["traceEvents"])
+      if (event["ph"] == phase && event.value("cat", "") == category) found.push_back(event);
+    return found;
+  }
+  std::vector<json> jobs() const { return events("X", "job"); }
+
+  test::TemporaryDirectory directory_;
+  const std::string path_ = directory_.file("trace.json");
+  std::map<std::string, std::string> variables_ = {{"MILLRACE_TRACE", path_}};
+};
+
+TEST_F(TraceFile, HasASliceForEveryJobInOrder) {
+  ASSERT_EQ(run_jobs(50), 0);
+  std::map<int, std::vector<uint64_t>> numbers;  // of each unit, in the order of the file
+  for (const json& job : jobs()) {
+    EXPECT_EQ(job["args"]["status"], "OK");
+    EXPECT_LT(job["args"]["lane"], 2);
+    EXPECT_GE(job["args"]["waited_us"], 0);
+    EXPECT_GE(job["dur"], 0);
+    numbers[job["args"]["unit"]].push_back(job["args"]["number"]);
+  }
+  size_t all = 0;
+  for (const auto& [unit, of_unit] : numbers) {
+    for (size_t i = 0; i < of_unit.size(); ++i) EXPECT_EQ(of_unit[i], i + 1);
+    all += of_unit.size();
+  }
+  EXPECT_EQ(all, 50u);
+  EXPECT_EQ(events("X", "submit").size(), 50u);
+  EXPECT_EQ(events("s", "submit").size(), 50u);
+  EXPECT_EQ(events("f", "submit").size(), 50u);
+  const auto waits = events("X", "wait");
+  EXPECT_EQ(waits.size(), 50u);
+  for (const json& wait : waits) EXPECT_EQ(wait["args"]["status"], "OK");
+  EXPECT_EQ(trace()["otherData"]["dropped_events"], 0);
+}
+
+TEST_F(TraceFile, HasTheJobsOfTwoThreads) {
+  ASSERT_EQ(run([] {
+              Program program;
+              const auto work = [&] {
+                JobMemory memory(program.program->model());
+                for (int i = 0; i < 100; ++i)
+                  static_cast<void>(program.session->execute(memory.bindings()));
+              };
+              std::thread other(work);
+              work();
+              other.join();
+              return 0;
+            }),
+            0);
+  EXPECT_EQ(jobs().size(), 200u);
+  std::map<int64_t, int> submits;
+  for (const json& submit : events("X", "submit")) ++submits[submit["tid"]];
+  ASSERT_EQ(submits.size(), 2u);
+  for (const auto& [thread, count] : submits) EXPECT_EQ(count, 100);
+}
+
+TEST_F(TraceFile, HasCallbacks) {
+  ASSERT_EQ(run([] {
+              Program program;
+              for (int i = 0; i < 5; ++i) {
+                const auto id = program.session->submit(program.memory.bindings(),
+                                                        [](uint64_t, const Status&) {});
+                static_cast<void>(program.session->wait(id.value(), runtime::kForever));
+              }
+              return 0;
+            }),
+            0);
+  EXPECT_EQ(events("X", "callback").size(), 5u);
+}
+
+TEST_F(TraceFile, ShowsInjectedFaultsAndTheStatusesOfTheirJobs) {
+  variables_["MILLRACE_FAULTS"] = "fail=3";
+  ASSERT_EQ(run_jobs(5), 0);
+  std::vector<std::string> statuses;
+  for (const json& job : jobs()) statuses.push_back(job["args"]["status"]);
+  EXPECT_THAT(statuses, testing::UnorderedElementsAre("OK", "OK", "DEVICE_FAILED", "OK", "OK"));
+  EXPECT_EQ(events("i", "fault").size(), 1u);
+}
+
+TEST_F(TraceFile, HasTheLastEventsWhereThereIsNoRoomForAll) {
+  variables_["MILLRACE_TRACE_EVENTS"] = "100";  // rounded up to 128
+  ASSERT_EQ(run([] {
+              // A thread of its own gets a ring of this size.
+              std::thread([] { Program().submit_and_wait(1000); }).join();
+              return 0;
+            }),
+            0);
+  EXPECT_GT(trace()["otherData"]["dropped_events"], 0);
+  const auto kept = jobs();
+  ASSERT_FALSE(kept.empty());
+  EXPECT_LT(kept.size(), 200u);
+  EXPECT_EQ(events("X", "submit").back()["args"]["job"], kept.back()["args"]["job"]);
+}
+
+TEST_F(TraceFile, IsWrittenByProgramsThatFailWithOpenDevices) {
+  ASSERT_EQ(run([] {
+              auto* const program = new Program;
+              program->submit_and_wait(3);
+              return 7;
+            }),
+            7);
+  EXPECT_EQ(jobs().size(), 3u);
+}
+
+TEST_F(TraceFile, HasTheJobsOfAllDevicesInTurn) {
+  ASSERT_EQ(run([] {
+              Program().submit_and_wait(3);
+              Program().submit_and_wait(4);
+              return 0;
+            }),
+            0);
+  EXPECT_EQ(jobs().size(), 7u);
+}
+
+TEST_F(TraceFile, IsNotWrittenUnlessAskedFor) {
+  variables_.clear();
+  ASSERT_EQ(run_jobs(3), 0);
+  EXPECT_TRUE(std::filesystem::is_empty(directory_.path()));
+}
+
+TEST_F(TraceFile, NameMayHoldTheProcess) {
+  variables_["MILLRACE_TRACE"] = directory_.file("trace-%p.json");
+  ASSERT_EQ(run_jobs(1), 0);
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(directory_.path()))
+    names.push_back(entry.path().filename());
+  ASSERT_EQ(names.size(), 1u);
+  EXPECT_THAT(names[0], testing::MatchesRegex("trace-[0-9]+\\.json"));
+}
+
+TEST_F(TraceFile, IsOfTheFolderInWhichTheProgramBegan) {
+  variables_["MILLRACE_TRACE"] = "trace.json";
+  ASSERT_EQ(run([&] {
+              if (::chdir(directory_.path().c_str()) != 0) return 1;
+              Program program;
+              if (::chdir("/") != 0) return 1;
+              program.submit_and_wait(2);
+              return 0;
+            }),
+            0);
+  EXPECT_EQ(jobs().size(), 2u);
+}
+
+// Runs jobs with settings that are wrong: the program succeeds, and the log says why there is no
+// trace.
+class NoTraceFile : public TraceFile {
+ protected:
+  std::string log_of_program() {
+    const std::string log = directory_.file("log");
+    EXPECT_EQ(run([&] {
+                std::ofstream lines(log);
+                set_log_sink([&](LogLevel level, std::string_view, std::string_view line) {
+                  lines << to_string(level) << ' ' << line << std::endl;
+                });
+                Program().submit_and_wait(3);
+                set_log_sink({});
+                return 0;
+              }),
+              0);
+    std::ifstream file(log);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+};
+
+TEST_F(NoTraceFile, IsLoggedForAPathThatCannotBeWritten) {
+  variables_["MILLRACE_TRACE"] = "/nonexistent/trace.json";
+  EXPECT_THAT(log_of_program(), testing::AllOf(testing::HasSubstr("ERROR MILLRACE_TRACE: "),
+                                               testing::HasSubstr("/nonexistent")));
+}
+
+TEST_F(NoTraceFile, IsLoggedForARoomThatMakesNoSense) {
+  variables_["MILLRACE_TRACE_EVENTS"] = "many";
+  EXPECT_THAT(log_of_program(), testing::HasSubstr("MILLRACE_TRACE_EVENTS is \"many\""));
+  EXPECT_FALSE(std::filesystem::exists(path_));
+}
+
+}  // namespace
+}  // namespace millrace::timeline
