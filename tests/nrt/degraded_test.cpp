@@ -42,6 +42,23 @@ TEST_F(Degraded, ByTheFailureOfARequestWhichKeepsItsOwnCode) {
   expect_out_of_service();
 }
 
+// A fault plan may name the status, which then arrives as it is.
+TEST_F(Degraded, ByAFailureThatThePlanNames) {
+  executions().apply(device::FaultPlan::parse("fail:jobs=1,status=1201").value());
+  EXPECT_EQ(run_three(), (Rets{NRT_EXEC_HW_ERR_HBM_UE, NRT_EXEC_UNIT_UNRECOVERABLE,
+                               NRT_EXEC_UNIT_UNRECOVERABLE}));
+  expect_out_of_service();
+}
+
+TEST_F(Degraded, NotByAFailureOfTheRequestThatThePlanNames) {
+  executions().apply(device::FaultPlan::parse("fail:jobs=1,status=NRT_EXEC_BAD_INPUT;"
+                                              "fail:jobs=2,unit=COMPUTE of core 0,status=1006;"
+                                              "fail:jobs=3,unit=COMPUTE of core 1,status=1006")
+                         .value());
+  EXPECT_EQ(run_three(), (Rets{NRT_EXEC_BAD_INPUT, NRT_EXEC_OOB, NRT_SUCCESS}));
+  EXPECT_EQ(execute(), NRT_SUCCESS);
+}
+
 // The status of the CPU device for an index that a model computes.
 TEST_F(Degraded, ByNoIndexThatIsOutOfBounds) {
   executions().fail_nth(1, invalid_argument("index 9 is outside a dimension of 3"));

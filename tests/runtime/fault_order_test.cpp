@@ -78,6 +78,16 @@ TEST_P(FaultOrder, RandomFaultsStrikeTheSameJobsAsOnOneLane) {
   EXPECT_EQ(failed_ids(GetParam(), faults), expected);
 }
 
+TEST_P(FaultOrder, RulesStrikeTheSameJobsAsOnOneLane) {
+  const std::string faults =
+      "fail:p=20%,model=tiny;slow:p=10%,for=100us;fail:jobs=5-6;fail:model=another;seed=7";
+  const Numbers expected = failed_ids(1, faults);
+  EXPECT_GT(expected.size(), kJobs / 10);
+  EXPECT_LT(expected.size(), kJobs / 2);
+  EXPECT_TRUE(expected.contains(5) && expected.contains(6));
+  EXPECT_EQ(failed_ids(GetParam(), faults), expected);
+}
+
 INSTANTIATE_TEST_SUITE_P(Lanes, FaultOrder, ::testing::Values(1u, 2u, 4u));
 
 class FaultCount : public GatedSession {

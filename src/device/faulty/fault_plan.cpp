@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "base/contained.h"
+
 namespace millrace::device {
 
 using std::chrono::nanoseconds;
@@ -23,6 +25,7 @@ void FaultPlan::apply(const FaultSettings& settings) {
   if (settings.hang > 0) hang_nth(settings.hang, rates.hang_for);
   if (settings.slow > nanoseconds::zero()) slow(settings.slow);
   randomize(settings.seed, rates);
+  add_rules(settings.rules);
 }
 
 void FaultPlan::hold() {
@@ -90,8 +93,32 @@ void FaultPlan::randomize(uint64_t seed, const FaultRates& rates) {
   rates_ = rates;
 }
 
+void FaultPlan::add_rules(const FaultRules& rules) {
+  if (rules.empty()) return;
+  const std::lock_guard lock(mutex_);
+  auto all = std::make_shared<FaultRules>(rules_ == nullptr ? FaultRules() : *rules_);
+  all->insert(all->end(), rules.begin(), rules.end());
+  if (all->size() > kMostFaultRules) all->resize(kMostFaultRules);
+  rules_ = std::move(all);
+  rules_since_ = order_->accepted();
+}
+
+Status FaultPlan::name_unit(uint16_t id, const std::string& name) noexcept {
+  const std::lock_guard lock(mutex_);
+  return contained([&] {
+    unit_names_.insert_or_assign(id, name);
+    return Status();
+  });
+}
+
+FaultRules FaultPlan::rules() const {
+  const std::lock_guard lock(mutex_);
+  return rules_ == nullptr ? FaultRules() : *rules_;
+}
+
 void FaultPlan::heal() {
   const std::lock_guard lock(mutex_);
+  rules_.reset();
   failures_.clear();
   hangs_.clear();
   fail_every_ = 0;

@@ -2,6 +2,7 @@
 // tests, soak runs and host programs under test come from such a plan.
 //
 //   arrives -> [held at the gate] -> [delayed] -> [hangs] -> [fails] or runs on the inner device
+//                                                                   -> [outputs filled with NaN]
 //
 // The gate can also be inside the model, at the beginning of a partition.
 //
@@ -28,38 +29,18 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
 #include "base/status.h"
+#include "device/device.h"
+#include "device/faulty/fault_rule.h"
+#include "device/faulty/fault_settings.h"
 #include "queue/requests/acceptance_order.h"
 #include "queue/requests/run_control.h"
 
 namespace millrace::device {
-
-// The default duration of a hang: until end_hangs().
-inline constexpr std::chrono::nanoseconds kHangForever = std::chrono::nanoseconds::max();
-
-// Returns the default failure of a job, kDeviceFailed.
-const Status& injected_failure();
-
-// Random faults, each drawn independently for every frame.
-struct FaultRates {
-  double fail = 0, hang = 0, slow = 0;  // probabilities, 0 to 1
-  Status failure = injected_failure();
-  std::chrono::nanoseconds hang_for = kHangForever;
-  std::chrono::nanoseconds slow_for = std::chrono::milliseconds(1);
-};
-
-// The settings of a plan that a text can specify; see FaultPlan::parse.
-struct FaultSettings {
-  uint64_t fail = 0;                 // number of the job that fails, 1 for the next; 0: none
-  uint64_t fail_every = 0;           // every n-th job fails; 0: none
-  uint64_t hang = 0;                 // number of the job that hangs; 0: none
-  std::chrono::nanoseconds slow{0};  // every frame takes this much longer
-  uint64_t seed = 0;
-  FaultRates rates;  // `failure` and `hang_for` apply to the faults above as well
-};
 
 // The number of injected faults of each kind.
 struct FaultCounts {
@@ -67,7 +48,28 @@ struct FaultCounts {
   uint64_t failures = 0;
   uint64_t hangs = 0;
   uint64_t slows = 0;
-  uint64_t total() const noexcept { return holds + failures + hangs + slows; }
+  uint64_t nans = 0;  // frames with outputs that were filled with NaN
+  uint64_t total() const noexcept { return holds + failures + hangs + slows + nans; }
+};
+
+// The outputs that rules fill with NaN after a frame has run.
+class SpoiltOutputs {
+ public:
+  bool any() const noexcept { return chosen_ != 0; }
+  bool has(std::string_view output) const noexcept;
+
+ private:
+  friend class FaultPlan;
+  std::shared_ptr<const FaultRules> rules_;
+  uint64_t chosen_ = 0;  // a bit for each rule that selects the frame
+};
+
+// The faults of a frame, in the order in which they happen to it.
+struct FrameFaults {
+  std::chrono::nanoseconds delay{0};
+  std::chrono::nanoseconds hang_for{0};
+  Status failure;
+  SpoiltOutputs spoilt;
 };
 
 class FaultPlan {
@@ -76,10 +78,13 @@ class FaultPlan {
   FaultPlan(const FaultPlan&) = delete;
   FaultPlan& operator=(const FaultPlan&) = delete;
 
-  // Parses settings such as "fail=3,hang=7,slow=2ms,seed=42,fail_rate=0.01". An empty text means no
-  // faults. docs/devices.md lists the keys. kInvalidArgument names the setting that is invalid.
-  static Result<FaultSettings> parse(std::string_view text);
-  // Adds the settings to the plan; its random faults replace the earlier ones.
+  // Parses parts that semicolons separate. A part is a list of settings, such as
+  // "fail=3,slow=2ms,seed=42", or a rule, such as "fail:jobs=5-9,p=10%". An empty text means no
+  // faults. docs/faults.md has the grammar. kInvalidArgument names what is invalid, which includes
+  // rules that transfers cannot follow.
+  static Result<FaultSettings> parse(std::string_view text, Work work = Work::kJob);
+  // Adds the settings to the plan; its random faults replace the earlier ones. Rules count from the
+  // next job to be accepted, or from the first of the unit that they name.
   void apply(const FaultSettings& settings);
 
   // Closes the gate: no frame that arrives from now on passes, except as let_through() allows.
@@ -110,6 +115,9 @@ class FaultPlan {
   // Sets random faults. The faults of a frame of the n-th job from now depend only on `seed`, n and
   // the number of the frame in the job.
   void randomize(uint64_t seed, const FaultRates& rates);
+  // Adds rules. Failures that are set by the functions above take precedence over theirs, and those
+  // of an earlier rule over those of a later one; delays add up.
+  void add_rules(const FaultRules& rules);
   // Removes all faults for frames that arrive from now on. The gate and hanging frames stay as they
   // are: heal(), release() and end_hangs() together let everything continue.
   void heal();
@@ -127,12 +135,25 @@ class FaultPlan {
   uint32_t most_at_once() const;
   FaultCounts counts() const;
 
+  // Returns the faults that a job will meet, without effects on the plan. `job.number` counts from
+  // the beginning of the plan.
+  FrameFaults foresee(const FaultedJob& job) const;
+
+  // For the runtime, when it has made a unit on the device: tells the plan its id and name, for
+  // rules that name units. kOutOfMemory if it cannot keep the name.
+  Status name_unit(uint16_t id, const std::string& name) noexcept;
+  // Returns the rules in force.
+  FaultRules rules() const;
   // For the units of the device: numbers the jobs.
   const std::shared_ptr<queue::AcceptanceOrder>& order() const noexcept { return order_; }
   // For the device: called around each frame, on the thread that runs it. enter() injects the
   // faults and returns the failure of the frame, or OK if the frame has to run on the inner device.
-  // leave() must be called in both cases, when the frame is done.
-  Status enter(const queue::RunControl& control) noexcept;
+  // leave() must be called in both cases, when the frame is done. `model` is the name of the model
+  // that runs; `spoilt` becomes the outputs to be filled with NaN after a success.
+  Status enter(const queue::RunControl& control, std::string_view model = {},
+               SpoiltOutputs* spoilt = nullptr) noexcept;
+  // For the device: called before leave() when it has filled outputs of a frame with NaN.
+  void note_spoilt(const queue::RunControl& control) noexcept;
   void leave() noexcept;
   // For the device: called when a frame on the inner device begins a partition. Returns when the
   // frame may continue, or a stop is requested.
@@ -142,23 +163,23 @@ class FaultPlan {
   using Lock = std::unique_lock<std::mutex>;
   using FrameOfJob = std::pair<uint64_t, uint16_t>;  // number of the job, and of the frame in it
 
-  // The faults of a frame, which are decided when it arrives.
+  // A frame on the device, with its faults, which are decided when it arrives.
   struct Frame {
+    FrameFaults faults;
     bool held = false;
-    std::chrono::nanoseconds delay{0};
-    std::chrono::nanoseconds hang_for{0};
     uint64_t hangs_ended = 0;  // the plan's hangs_ended_ at the arrival
-    Status failure;
-    Frame* next = nullptr;  // next in the list of held frames
+    Frame* next = nullptr;     // next in the list of held frames
   };
 
   void close_gate(std::optional<uint32_t> partition);
-  void arrive(const FrameOfJob& which, Frame& frame);
+  void arrive(const FaultedJob& job, Frame& frame);
   void come_to_gate(Frame& frame);
-  FrameOfJob frame_of(const queue::RunControl& control);
-  bool is_every_nth(const FrameOfJob& which) const;
-  void decide(const FrameOfJob& which, Frame& frame);
-  void decide_randomly(const FrameOfJob& which, Frame& frame);
+  FaultedJob job_of(const queue::RunControl& control, std::string_view model);
+  bool is_every_nth(const FaultedJob& job) const;
+  // The following functions require the lock.
+  FrameFaults decide(const FaultedJob& job) const;
+  void decide_randomly(const FaultedJob& job, FrameFaults& faults) const;
+  void decide_by_rules(FaultedJob job, FrameFaults& faults) const;
   void hold_back(Frame& frame);
   void let_first_go();
   Status wait_at_gate(Frame& frame, const queue::RunControl& control, Lock& lock);
@@ -183,6 +204,10 @@ class FaultPlan {
   std::chrono::nanoseconds slow_{0};
   uint64_t seed_ = 0, random_since_ = 0;
   FaultRates rates_;
+  // Replaced as a whole, since frames that are on the device keep the rules that selected them.
+  std::shared_ptr<const FaultRules> rules_;
+  uint64_t rules_since_ = 0;
+  std::map<uint16_t, std::string> unit_names_;  // by the ids of units
 
   uint64_t arrivals_ = 0;
   uint64_t hangs_ended_ = 0;  // number of calls of end_hangs()

@@ -1,6 +1,5 @@
 // How a plan applies its faults to a frame: it decides them at the arrival, then holds, delays,
-// hangs or fails the frame. Random faults come from a hash of seed, job and frame (splitmix64), so
-// they do not depend on the order in which frames arrive.
+// hangs or fails the frame.
 #include <algorithm>
 
 #include "base/cancellation.h"
@@ -22,36 +21,40 @@ steady_clock::time_point after(nanoseconds delay) {
                                                        : steady_clock::time_point::max();
 }
 
-// The finaliser of splitmix64: every bit of the result depends on every bit of `x`.
-uint64_t mix(uint64_t x) noexcept {
-  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-  return x ^ x >> 31;
-}
-
-enum class Draw : uint64_t { kFail = 1, kHang = 2, kSlow = 3 };
-
-// Returns whether a frame has a random fault of that kind, which happens with this probability.
-bool draws(uint64_t seed, uint64_t job, uint16_t frame, Draw draw, double probability) noexcept {
-  constexpr uint64_t kGolden = 0x9e3779b97f4a7c15u;
-  const uint64_t kind = uint64_t{frame} << 8 | static_cast<uint64_t>(draw);
-  const uint64_t bits = mix(mix(seed + kGolden * job) + kGolden * kind);
-  return static_cast<double>(bits >> 11) < probability * 0x1p53;
-}
+// The kinds of the random faults of settings, for is_drawn().
+constexpr uint64_t kFail = 1, kHang = 2, kSlow = 3;
 
 }  // namespace
 
-Status FaultPlan::enter(const queue::RunControl& control) noexcept {
+bool SpoiltOutputs::has(std::string_view output) const noexcept {
+  if (!any()) return false;
+  for (size_t i = 0; i < rules_->size(); ++i) {
+    const std::string& chosen = (*rules_)[i].output;
+    if ((chosen_ >> i & 1) != 0 && (chosen.empty() || chosen == output)) return true;
+  }
+  return false;
+}
+
+Status FaultPlan::enter(const queue::RunControl& control, std::string_view model,
+                        SpoiltOutputs* spoilt) noexcept {
   const CancellationOff whole;
   Lock lock(mutex_);
   Frame frame;
-  arrive(frame_of(control), frame);
+  arrive(job_of(control, model), frame);
+  const FrameFaults& faults = frame.faults;
   if (frame.held) MILLRACE_RETURN_IF_ERROR(wait_at_gate(frame, control, lock));
-  if (frame.delay > nanoseconds::zero())
+  if (faults.delay > nanoseconds::zero())
     MILLRACE_RETURN_IF_ERROR(wait_out_delay(frame, control, lock));
-  if (frame.hang_for > nanoseconds::zero()) hang(frame, control, lock);
-  if (!frame.failure.ok()) inject(&FaultCounts::failures, control, lock);
-  return frame.failure;
+  if (faults.hang_for > nanoseconds::zero()) hang(frame, control, lock);
+  if (!faults.failure.ok()) inject(&FaultCounts::failures, control, lock);
+  if (spoilt != nullptr) *spoilt = faults.spoilt;
+  return faults.failure;
+}
+
+void FaultPlan::note_spoilt(const queue::RunControl& control) noexcept {
+  const CancellationOff whole;
+  Lock lock(mutex_);
+  inject(&FaultCounts::nans, control, lock);
 }
 
 void FaultPlan::leave() noexcept {
@@ -69,11 +72,13 @@ void FaultPlan::enter_partition(uint32_t partition, const queue::RunControl& con
   if (frame.held) static_cast<void>(wait_at_gate(frame, control, lock));
 }
 
-void FaultPlan::arrive(const FrameOfJob& which, Frame& frame) {
+void FaultPlan::arrive(const FaultedJob& job, Frame& frame) {
   ++arrivals_;
   most_at_once_ = std::max(most_at_once_, ++inside_);
   frame.hangs_ended = hangs_ended_;
-  decide(which, frame);
+  frame.faults = decide(job);
+  failures_.erase({job.number, job.frame});
+  hangs_.erase({job.number, job.frame});
   if (!gate_at_) come_to_gate(frame);
   changed_.notify_all();
 }
@@ -85,35 +90,76 @@ void FaultPlan::come_to_gate(Frame& frame) {
     hold_back(frame);
 }
 
-FaultPlan::FrameOfJob FaultPlan::frame_of(const queue::RunControl& control) {
-  if (control.number() != 0) return {control.number(), control.position().frame};
-  const queue::AcceptanceOrder::Lock in_order = order_->lock();
-  return {order_->accept(), 0};
+// Unit ids belong to a frame only if a unit runs it, which then also has numbered its job.
+FaultedJob FaultPlan::job_of(const queue::RunControl& control, std::string_view model) {
+  if (control.number() == 0) {
+    const queue::AcceptanceOrder::Lock in_order = order_->lock();
+    return {.number = order_->accept(), .model = model};
+  }
+  FaultedJob job{.number = control.number(),
+                 .frame = control.position().frame,
+                 .number_in_unit = queue::counter_of(control.sequence()),
+                 .model = model};
+  if (rules_ == nullptr) return job;
+  const auto unit = unit_names_.find(queue::unit_of(control.sequence()));
+  if (unit != unit_names_.end()) job.unit = unit->second;
+  return job;
 }
 
-void FaultPlan::decide(const FrameOfJob& which, Frame& frame) {
-  frame.delay = slow_;
-  decide_randomly(which, frame);
-  if (is_every_nth(which)) frame.failure = fail_every_with_;
-  if (const auto failure = failures_.extract(which)) frame.failure = failure.mapped();
-  if (const auto hang = hangs_.extract(which)) frame.hang_for = hang.mapped();
+FrameFaults FaultPlan::foresee(const FaultedJob& job) const {
+  const std::lock_guard lock(mutex_);
+  return decide(job);
+}
+
+FrameFaults FaultPlan::decide(const FaultedJob& job) const {
+  const FrameOfJob which{job.number, job.frame};
+  FrameFaults faults;
+  faults.delay = slow_;
+  decide_randomly(job, faults);
+  if (is_every_nth(job)) faults.failure = fail_every_with_;
+  if (const auto failure = failures_.find(which); failure != failures_.end())
+    faults.failure = failure->second;
+  if (const auto hang = hangs_.find(which); hang != hangs_.end()) faults.hang_for = hang->second;
+  if (rules_ != nullptr) decide_by_rules(job, faults);
+  return faults;
 }
 
 // Counts from the first job that was accepted after the call of fail_every().
-bool FaultPlan::is_every_nth(const FrameOfJob& which) const {
-  const auto [job, frame] = which;
-  return fail_every_ > 0 && frame == 0 && job > fail_every_since_ &&
-         (job - fail_every_since_) % fail_every_ == 0;
+bool FaultPlan::is_every_nth(const FaultedJob& job) const {
+  return fail_every_ > 0 && job.frame == 0 && job.number > fail_every_since_ &&
+         (job.number - fail_every_since_) % fail_every_ == 0;
 }
 
-void FaultPlan::decide_randomly(const FrameOfJob& which, Frame& frame) {
-  const uint64_t job = which.first - random_since_;
-  const auto drawn = [&](Draw draw, double probability) {
-    return draws(seed_, job, which.second, draw, probability);
+void FaultPlan::decide_randomly(const FaultedJob& job, FrameFaults& faults) const {
+  const auto drawn = [&](uint64_t kind, double probability) {
+    return is_drawn(seed_, job.number - random_since_, job.frame, kind, probability);
   };
-  if (drawn(Draw::kFail, rates_.fail)) frame.failure = rates_.failure;
-  if (drawn(Draw::kHang, rates_.hang)) frame.hang_for = rates_.hang_for;
-  if (drawn(Draw::kSlow, rates_.slow)) frame.delay += rates_.slow_for;
+  if (drawn(kFail, rates_.fail)) faults.failure = rates_.failure;
+  if (drawn(kHang, rates_.hang)) faults.hang_for = rates_.hang_for;
+  if (drawn(kSlow, rates_.slow)) faults.delay += rates_.slow_for;
+}
+
+void FaultPlan::decide_by_rules(FaultedJob job, FrameFaults& faults) const {
+  job.number -= rules_since_;
+  for (size_t i = 0; i < rules_->size(); ++i) {
+    const FaultRule& rule = (*rules_)[i];
+    if (!selects(rule, i, seed_, job)) continue;
+    switch (rule.action) {
+      case FaultAction::kFail:
+        if (faults.failure.ok()) faults.failure = rule.failure;
+        break;
+      case FaultAction::kHang:
+        faults.hang_for = std::max(faults.hang_for, rule.time);
+        break;
+      case FaultAction::kSlow:
+        faults.delay += rule.time;
+        break;
+      case FaultAction::kNan:
+        faults.spoilt.rules_ = rules_;
+        faults.spoilt.chosen_ |= uint64_t{1} << i;
+        break;
+    }
+  }
 }
 
 void FaultPlan::hold_back(Frame& frame) {
@@ -139,7 +185,7 @@ Status FaultPlan::wait_at_gate(Frame& frame, const queue::RunControl& control, L
 }
 
 Status FaultPlan::wait_out_delay(const Frame& frame, const queue::RunControl& control, Lock& lock) {
-  const steady_clock::time_point end = after(frame.delay);
+  const steady_clock::time_point end = after(frame.faults.delay);
   inject(&FaultCounts::slows, control, lock);
   while (steady_clock::now() < end) {
     if (control.stop_requested()) return control.stop_status();
@@ -151,7 +197,7 @@ Status FaultPlan::wait_out_delay(const Frame& frame, const queue::RunControl& co
 void FaultPlan::hang(const Frame& frame, const queue::RunControl& control, Lock& lock) {
   const auto ended = [&] { return hangs_ended_ != frame.hangs_ended; };
   if (ended()) return;
-  const steady_clock::time_point end = after(frame.hang_for);
+  const steady_clock::time_point end = after(frame.faults.hang_for);
   inject(&FaultCounts::hangs, control, lock);
   if (end == steady_clock::time_point::max())
     changed_.wait(lock, ended);

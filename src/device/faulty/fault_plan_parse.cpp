@@ -1,4 +1,5 @@
-// Parses the text form of a fault plan: KEY=VALUE settings, separated by commas.
+// Parses the text form of a fault plan: parts that semicolons separate, each a list of KEY=VALUE
+// settings, or a rule, ACTION:KEY=VALUE,... Settings are the older form; a colon marks a rule.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <string>
 
 #include "base/settings/duration.h"
+#include "device/faulty/failure_names.h"
 #include "device/faulty/fault_plan.h"
 
 namespace millrace::device {
@@ -34,36 +36,80 @@ Complaint read_seed(std::string_view text, uint64_t& seed) {
 }
 
 Complaint read_rate(std::string_view text, double& rate) {
-  if (read_number(text, rate) && rate >= 0 && rate <= 1) return {};
-  return "is not a probability: a number from 0 to 1";
-}
-
-// The codes with which a device may end its work. The others come from a queue or a call, so a
-// caller would misinterpret them.
-constexpr std::array kFailures = {
-    StatusCode::kDeviceFailed,     StatusCode::kInternal,    StatusCode::kOutOfMemory,
-    StatusCode::kInvalidArgument,  StatusCode::kUnsupported, StatusCode::kCorruptData,
-    StatusCode::kNotFound,         StatusCode::kIoError,     StatusCode::kHung,
-    StatusCode::kDeadlineExceeded,
-};
-
-Complaint read_failure(std::string_view text, Status& failure) {
-  std::string names;
-  for (const StatusCode code : kFailures) {
-    if (text == to_string(code)) {
-      failure = Status(code, injected_failure().message());
-      return {};
-    }
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", to_string(code));
+  const bool is_percentage = text.ends_with('%');
+  const std::string_view number = is_percentage ? text.substr(0, text.size() - 1) : text;
+  double read = 0;
+  if (read_number(number, read) && read >= 0 && read <= (is_percentage ? 100 : 1)) {
+    rate = is_percentage ? read / 100 : read;
+    return {};
   }
-  return "is not the status of a failure; these are " + names;
+  return "is not a probability: a number from 0 to 1, or a percentage such as 0.5%";
 }
 
+// Parses "7", "5-9" or "100-".
+Complaint read_jobs(std::string_view text, FaultRule& rule) {
+  const size_t dash = text.find('-');
+  const std::string_view end =
+      dash == std::string_view::npos ? text.substr(0, dash) : text.substr(dash + 1);
+  uint64_t first = 0, last = FaultRule().last;
+  const bool valid = read_count(text.substr(0, dash), first).empty() &&
+                     (end.empty() || read_count(end, last).empty()) && first <= last;
+  if (!valid) return "is not a range of jobs: 7, 5-9 or 100-, counted from 1";
+  rule.first = first;
+  rule.last = last;
+  return {};
+}
+
+Complaint read_after(std::string_view text, FaultRule& rule) {
+  uint64_t jobs = 0;
+  if (Complaint complaint = read_count(text, jobs); !complaint.empty()) return complaint;
+  if (jobs == rule.last) return "is too large";
+  rule.first = jobs + 1;
+  return {};
+}
+
+Complaint read_name(std::string_view text, std::string& name) {
+  if (text.empty()) return "is no name";
+  name = text;
+  return {};
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr const char* kBlanks = " \t\n\r";
+  const size_t begin = text.find_first_not_of(kBlanks);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
+}
+
+// Calls `read` for each of the parts of `text` that `separator` separates; an empty text has none.
+template <class Read>
+Status for_each_part(std::string_view text, char separator, Read&& read) {
+  while (!text.empty()) {
+    const size_t end = text.find(separator);
+    MILLRACE_RETURN_IF_ERROR(read(trimmed(text.substr(0, end))));
+    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
+  }
+  return {};
+}
+
+template <class List>
+std::string names_in(const List& list) {
+  std::string names;
+  for (const auto& entry : list)
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", entry.name);
+  return names;
+}
+
+// A key of settings or of a rule, and the function that reads its value into `To`.
+template <class To>
 struct Key {
   std::string_view name;
-  Complaint (*read)(std::string_view value, FaultSettings& settings);
+  Complaint (*read)(std::string_view value, To& to);
 };
-constexpr std::array<Key, 11> kKeys = {{
+using SettingKey = Key<FaultSettings>;
+using RuleKey = Key<FaultRule>;
+
+constexpr std::array<SettingKey, 11> kSettingKeys = {{
     {"fail", [](auto text, auto& to) { return read_count(text, to.fail); }},
     {"fail_every", [](auto text, auto& to) { return read_count(text, to.fail_every); }},
     {"status", [](auto text, auto& to) { return read_failure(text, to.rates.failure); }},
@@ -77,39 +123,139 @@ constexpr std::array<Key, 11> kKeys = {{
     {"slow_rate", [](auto text, auto& to) { return read_rate(text, to.rates.slow); }},
 }};
 
-std::string key_names() {
-  std::string names;
-  for (const Key& key : kKeys) names += fmt::format("{}{}", names.empty() ? "" : ", ", key.name);
-  return names;
-}
+// The keys that select jobs, which every rule takes, and those of single actions.
+constexpr std::array<RuleKey, 6> kSelectionKeys = {{
+    {"jobs", [](auto text, auto& to) { return read_jobs(text, to); }},
+    {"after", [](auto text, auto& to) { return read_after(text, to); }},
+    {"every", [](auto text, auto& to) { return read_count(text, to.every); }},
+    {"p", [](auto text, auto& to) { return read_rate(text, to.probability); }},
+    {"model", [](auto text, auto& to) { return read_name(text, to.model); }},
+    {"unit", [](auto text, auto& to) { return read_name(text, to.unit); }},
+}};
+constexpr RuleKey kStatusKey{"status",
+                             [](auto text, auto& to) { return read_failure(text, to.failure); }};
+constexpr RuleKey kTimeKey{"for", [](auto text, auto& to) { return read_duration(text, to.time); }};
+constexpr RuleKey kOutputKey{"output",
+                             [](auto text, auto& to) { return read_name(text, to.output); }};
 
-Status read_setting(std::string_view setting, FaultSettings& settings,
-                    std::set<std::string_view>& seen) {
-  const size_t equals = setting.find('=');
-  const std::string_view name = setting.substr(0, equals);
+// An action as the text names it, with what it means unless its own key says otherwise.
+struct Action {
+  std::string_view name;
+  FaultAction action;
+  const RuleKey* key;  // null: none
+  StatusCode code = StatusCode::kOk;
+  std::chrono::nanoseconds time{0};
+};
+constexpr std::array<Action, 6> kActions = {{
+    {"fail", FaultAction::kFail, &kStatusKey, StatusCode::kDeviceFailed},
+    {"degrade", FaultAction::kFail, nullptr, StatusCode::kDeviceFailed},
+    {"oom", FaultAction::kFail, nullptr, StatusCode::kOutOfMemory},
+    {"hang", FaultAction::kHang, &kTimeKey, StatusCode::kOk, kHangForever},
+    {"slow", FaultAction::kSlow, &kTimeKey},
+    {"nan", FaultAction::kNan, &kOutputKey},
+}};
+
+// Splits "KEY=VALUE" and reads the value; each key is read once.
+template <class To, class Find>
+Status read_pair(std::string_view pair, std::set<std::string_view>& seen, To& to, Find&& find) {
+  const size_t equals = pair.find('=');
+  const std::string_view name = pair.substr(0, equals);
   if (equals == std::string_view::npos)
-    return invalid_argument(fmt::format("\"{}\" is not a setting: expected KEY=VALUE", setting));
-  const auto* const key = std::ranges::find(kKeys, name, &Key::name);
-  if (key == kKeys.end())
-    return invalid_argument(
-        fmt::format("there is no key \"{}\"; the keys are {}", name, key_names()));
+    return invalid_argument(fmt::format("\"{}\" is not a setting: expected KEY=VALUE", pair));
+  const Result<const Key<To>*> key = find(name);
+  if (!key.ok()) return key.status();
   if (!seen.insert(name).second) return invalid_argument(fmt::format("\"{}\" is set twice", name));
-  const std::string_view value = setting.substr(equals + 1);
-  const Complaint complaint = key->read(value, settings);
+  const std::string_view value = pair.substr(equals + 1);
+  const Complaint complaint = (*key)->read(value, to);
   if (complaint.empty()) return {};
   return invalid_argument(fmt::format("{}: \"{}\" {}", name, value, complaint));
 }
 
+Result<const SettingKey*> setting_key(std::string_view name) {
+  const auto* const key = std::ranges::find(kSettingKeys, name, &SettingKey::name);
+  if (key != kSettingKeys.end()) return key;
+  const bool is_of_rules = std::ranges::count(kSelectionKeys, name, &RuleKey::name) != 0;
+  return invalid_argument(fmt::format(
+      "there is no key \"{}\"; the keys are {}{}", name, names_in(kSettingKeys),
+      is_of_rules ? fmt::format(" ({} is of rules, such as fail:{}=...)", name, name) : ""));
+}
+
+Result<const RuleKey*> rule_key(const Action& action, std::string_view name) {
+  const auto* const key = std::ranges::find(kSelectionKeys, name, &RuleKey::name);
+  if (key != kSelectionKeys.end()) return key;
+  if (action.key != nullptr && action.key->name == name) return action.key;
+  return invalid_argument(fmt::format("there is no key \"{}\"; its keys are {}{}{}", name,
+                                      names_in(kSelectionKeys), action.key != nullptr ? ", " : "",
+                                      action.key != nullptr ? action.key->name : ""));
+}
+
+// Checks what no key can check on its own.
+Status check_rule(const Action& action, const std::set<std::string_view>& seen, Work work) {
+  const auto wrong = [&](std::string_view why) {
+    return invalid_argument(fmt::format("{}: {}", action.name, why));
+  };
+  if (seen.contains("jobs") && seen.contains("after"))
+    return wrong("jobs and after both say where it begins; state one of them");
+  if (action.action == FaultAction::kSlow && !seen.contains("for"))
+    return wrong("it does not say how much longer; state for=2ms, say");
+  if (work == Work::kTransfer && action.action == FaultAction::kNan)
+    return wrong("transfers have no outputs");
+  if (work == Work::kTransfer && seen.contains("model")) return wrong("transfers have no model");
+  return {};
+}
+
+Result<FaultRule> read_rule(std::string_view text, Work work) {
+  const size_t colon = text.find(':');
+  const std::string_view name = trimmed(text.substr(0, colon));
+  const auto* const action = std::ranges::find(kActions, name, &Action::name);
+  if (action == kActions.end())
+    return invalid_argument(
+        fmt::format("there is no action \"{}\"; the actions are {}", name, names_in(kActions)));
+  FaultRule rule{.action = action->action, .time = action->time, .text = std::string(text)};
+  if (action->code != StatusCode::kOk)
+    rule.failure = Status(action->code, injected_failure().message());
+  std::set<std::string_view> seen;
+  const auto find = [&](std::string_view key) { return rule_key(*action, key); };
+  MILLRACE_RETURN_IF_ERROR(for_each_part(text.substr(colon + 1), ',', [&](std::string_view pair) {
+    return read_pair(pair, seen, rule, find).with_context(name);
+  }));
+  MILLRACE_RETURN_IF_ERROR(check_rule(*action, seen, work));
+  return rule;
+}
+
+// A rule has a colon before its first value; names in values may have colons as well.
+bool is_rule(std::string_view part) {
+  return part.substr(0, part.find('=')).find(':') != std::string_view::npos;
+}
+
+Status refuse_bare_action(std::string_view part) {
+  const bool is_bare = std::ranges::count(kActions, part, &Action::name) != 0;
+  if (!is_bare) return {};
+  return invalid_argument(fmt::format(
+      "\"{}\" is not a setting: expected KEY=VALUE, or a rule such as {}:jobs=3", part, part));
+}
+
 }  // namespace
 
-Result<FaultSettings> FaultPlan::parse(std::string_view text) {
+Result<FaultSettings> FaultPlan::parse(std::string_view text, Work work) {
   FaultSettings settings;
   std::set<std::string_view> seen;
-  while (!text.empty()) {
-    const size_t comma = text.find(',');
-    MILLRACE_RETURN_IF_ERROR(read_setting(text.substr(0, comma), settings, seen));
-    text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
-  }
+  const Status read = for_each_part(text, ';', [&](std::string_view part) -> Status {
+    if (part.empty()) return {};
+    if (!is_rule(part)) {
+      MILLRACE_RETURN_IF_ERROR(refuse_bare_action(part));
+      return for_each_part(part, ',', [&](std::string_view pair) {
+        return read_pair(pair, seen, settings, setting_key);
+      });
+    }
+    MILLRACE_ASSIGN_OR_RETURN(FaultRule rule, read_rule(part, work));
+    settings.rules.push_back(std::move(rule));
+    return {};
+  });
+  if (!read.ok()) return read;
+  if (settings.rules.size() > kMostFaultRules)
+    return invalid_argument(
+        fmt::format("a plan has at most {} rules, not {}", kMostFaultRules, settings.rules.size()));
   return settings;
 }
 

@@ -2,11 +2,17 @@
 // observer of the frame's progress reports the partitions, for the gate inside a model.
 #include "device/faulty/faulty_device.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
 #include <optional>
 #include <string_view>
 #include <utility>
 
+#include "base/log.h"
 #include "base/settings/environment.h"
+#include "tensor/data_type.h"
 
 namespace millrace::device {
 namespace {
@@ -28,32 +34,81 @@ class PartitionWatch final : public queue::ProgressObserver {
   std::optional<uint16_t> partition_;  // the last one that has begun
 };
 
+// Fills an output with NaN; false if its elements are not of floating point.
+bool fill_with_nan(const graph::Boundary& output, const Binding& binding) noexcept {
+  const tensor::TensorDesc& view = binding.view == View::kHw && output.hw ? *output.hw : output.cpu;
+  if (!tensor::is_floating(view.type)) return false;
+  size_t elements = binding.shape == nullptr ? view.elements() : 1;
+  if (binding.shape != nullptr)
+    for (uint32_t i = 0; i < binding.shape->rank; ++i) elements *= binding.shape->dims[i];
+  // A NaN of any of these types has all bits of the exponent, and these patterns have all bits.
+  std::memset(binding.data, 0xff, elements * size_of(view.type));
+  return true;
+}
+
+// Whether the rule could fill an output of this model with NaN.
+bool finds_output(const FaultRule& rule, const graph::CompiledModel& model) {
+  return std::ranges::any_of(model.outputs, [&](const graph::Boundary& output) {
+    const bool is_named = rule.output.empty() || rule.output == output.cpu.name;
+    return is_named && tensor::is_floating(output.cpu.type);
+  });
+}
+
+// A rule that cannot do anything to a model that it selects is probably a mistake.
+void warn_of_missing_outputs(const graph::CompiledModel& model, const FaultPlan& faults) {
+  for (const FaultRule& rule : faults.rules()) {
+    const bool is_selected = rule.model.empty() || rule.model == model.name;
+    if (rule.action != FaultAction::kNan || !is_selected || finds_output(rule, model)) continue;
+    log_format(LogLevel::kWarning, "faults",
+               "\"{}\": model \"{}\" has no {} of floating point, so its jobs stay as they are",
+               rule.text, model.name,
+               rule.output.empty() ? "output" : fmt::format("output \"{}\"", rule.output));
+  }
+}
+
 class FaultyContext final : public Context {
  public:
-  FaultyContext(std::unique_ptr<Context> inner, std::shared_ptr<FaultPlan> faults)
-      : inner_(std::move(inner)), faults_(std::move(faults)) {}
+  FaultyContext(std::unique_ptr<Context> inner, std::shared_ptr<const Program> program,
+                std::shared_ptr<FaultPlan> faults)
+      : inner_(std::move(inner)), program_(std::move(program)), faults_(std::move(faults)) {}
 
   Status run(std::span<const Binding> inputs, std::span<const Binding> outputs,
              queue::RunControl& control) noexcept override {
-    Status status = faults_->enter(control);
+    SpoiltOutputs spoilt;
+    Status status = faults_->enter(control, program_->model().name, &spoilt);
     if (status.ok()) {
       PartitionWatch watch(*faults_);
       const queue::ObserverScope observed(control, watch);
       status = inner_->run(inputs, outputs, control);
     }
+    if (status.ok() && spoilt.any()) [[unlikely]]
+      spoil(outputs, spoilt, control);
     faults_->leave();
     return status;
   }
 
  private:
+  void spoil(std::span<const Binding> outputs, const SpoiltOutputs& spoilt,
+             const queue::RunControl& control) noexcept {
+    bool any = false;
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const graph::Boundary& output = program_->model().outputs[i];
+      if (spoilt.has(output.cpu.name)) any |= fill_with_nan(output, outputs[i]);
+    }
+    if (any) faults_->note_spoilt(control);
+  }
+
   const std::unique_ptr<Context> inner_;
+  const std::shared_ptr<const Program> program_;
   const std::shared_ptr<FaultPlan> faults_;
 };
 
 class FaultyProgram final : public Program {
  public:
   FaultyProgram(std::shared_ptr<const Program> inner, std::shared_ptr<FaultPlan> faults)
-      : inner_(std::move(inner)), faults_(std::move(faults)) {}
+      : inner_(std::move(inner)), faults_(std::move(faults)) {
+    warn_of_missing_outputs(model(), *faults_);
+  }
 
   const graph::CompiledModel& model() const noexcept override { return inner_->model(); }
 
@@ -63,7 +118,8 @@ class FaultyProgram final : public Program {
 
   Result<std::unique_ptr<Context>> create_context() const override {
     MILLRACE_ASSIGN_OR_RETURN(std::unique_ptr<Context> inner, inner_->create_context());
-    return std::unique_ptr<Context>(std::make_unique<FaultyContext>(std::move(inner), faults_));
+    return std::unique_ptr<Context>(
+        std::make_unique<FaultyContext>(std::move(inner), inner_, faults_));
   }
 
   ProgramInfo info() const override {
@@ -79,10 +135,10 @@ class FaultyProgram final : public Program {
   const std::shared_ptr<FaultPlan> faults_;
 };
 
-Status apply_variable(const char* name, FaultPlan& plan) {
+Status apply_variable(const char* name, Work work, FaultPlan& plan) {
   const std::string_view text = environment_variable(name);
   if (text.empty()) return {};
-  const Result<FaultSettings> settings = FaultPlan::parse(text);
+  const Result<FaultSettings> settings = FaultPlan::parse(text, work);
   if (!settings.ok()) return settings.status().with_context(name);
   plan.heal();
   plan.apply(*settings);
@@ -128,9 +184,9 @@ std::shared_ptr<FaultPlan> transfer_faults_of(Device& device) {
 
 Status apply_faults_of_environment(Device& device) {
   if (const std::shared_ptr<FaultPlan> plan = faults_of(device))
-    MILLRACE_RETURN_IF_ERROR(apply_variable(kFaultsVariable, *plan));
+    MILLRACE_RETURN_IF_ERROR(apply_variable(kFaultsVariable, Work::kJob, *plan));
   if (const std::shared_ptr<FaultPlan> plan = transfer_faults_of(device))
-    MILLRACE_RETURN_IF_ERROR(apply_variable(kTransferFaultsVariable, *plan));
+    MILLRACE_RETURN_IF_ERROR(apply_variable(kTransferFaultsVariable, Work::kTransfer, *plan));
   return {};
 }
 

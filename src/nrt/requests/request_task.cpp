@@ -3,6 +3,7 @@
 #include <exception>
 
 #include "base/log.h"
+#include "device/faulty/failure_names.h"
 #include "nrt/terms/status.h"
 
 namespace millrace::nrt {
@@ -46,6 +47,8 @@ void RequestTask::release() noexcept {
 
 NRT_STATUS RequestTask::code_of(const Status& status) const noexcept {
   if (status.ok()) return NRT_SUCCESS;
+  if (const std::optional<uint32_t> named = device::named_nrt_status(status))
+    return static_cast<NRT_STATUS>(*named);
   if (const std::optional<NRT_STATUS> own = own_code(status)) return *own;
   switch (status.code()) {
     case StatusCode::kDeviceFailed:

@@ -37,7 +37,7 @@ struct CollectiveFaultSettings {
 
 class CollectiveFaults {
  public:
-  // Parses settings such as "drop=3,rank=1"; docs/devices.md lists the keys. An empty text means no
+  // Parses settings such as "drop=3,rank=1"; docs/faults.md lists the keys. An empty text means no
   // faults. kInvalidArgument names the setting that cannot be parsed.
   static Result<CollectiveFaultSettings> parse(std::string_view text);
 

@@ -1,7 +1,9 @@
 #include "runtime/units/create_unit.h"
 
+#include <string>
 #include <utility>
 
+#include "device/faulty/faulty_device.h"
 #include "runtime/units/watchdog.h"
 
 namespace millrace::runtime {
@@ -10,7 +12,14 @@ Result<std::unique_ptr<queue::Unit>> create_unit(device::Device& device, device:
                                                  queue::UnitOptions options, queue::Lanes* lanes) {
   MILLRACE_ASSIGN_OR_RETURN(options.watchdog, watchdog_in_force(options.watchdog));
   options.acceptance_order = device.acceptance_order(work);
-  return queue::Unit::create(lanes != nullptr ? *lanes : device.lanes(), std::move(options));
+  const std::shared_ptr<device::FaultPlan> faults =
+      work == device::Work::kJob ? device::faults_of(device) : device::transfer_faults_of(device);
+  const std::string name = faults == nullptr ? std::string() : options.name;
+  MILLRACE_ASSIGN_OR_RETURN(
+      std::unique_ptr<queue::Unit> unit,
+      queue::Unit::create(lanes != nullptr ? *lanes : device.lanes(), std::move(options)));
+  if (faults != nullptr) MILLRACE_RETURN_IF_ERROR(faults->name_unit(unit->id(), name));
+  return unit;
 }
 
 }  // namespace millrace::runtime

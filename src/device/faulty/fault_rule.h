@@ -1,0 +1,65 @@
+// FaultRule: one rule of a fault plan's text, such as "fail:jobs=5-9,model=glyphs,p=10%". It
+// selects jobs and says what happens to them.
+//
+// Whether a rule selects a job depends only on the rule, its position in the plan, the plan's seed
+// and the facts of the job, so it is the same in every run, on any number of lanes. The draws of
+// different rules are independent.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+
+namespace millrace::device {
+
+enum class FaultAction : uint8_t {
+  kFail,  // the job fails instead of running
+  kHang,  // it blocks, even if a stop is requested, and then runs
+  kSlow,  // it takes longer
+  kNan,   // it runs, and outputs of floating point are filled with NaN
+};
+
+struct FaultRule {
+  FaultAction action = FaultAction::kFail;
+  Status failure = {};               // kFail
+  std::chrono::nanoseconds time{0};  // kHang and kSlow
+  std::string output = {};           // kNan: the name of the output; empty: all of them
+  std::string unit = {};             // the name of the unit of the job; empty: any
+  std::string model = {};            // the name of its model; empty: any
+  uint64_t first = 1;                // the first and the last job
+  uint64_t last = std::numeric_limits<uint64_t>::max();
+  uint64_t every = 1;  // of these jobs, every n-th
+  double probability = 1;
+  std::string text = {};  // as the plan has it, for messages
+};
+
+using FaultRules = std::vector<FaultRule>;
+
+// The most rules of one plan: the rules that select a frame are kept as bits of a word.
+inline constexpr size_t kMostFaultRules = 64;
+
+// What rules can know of a job.
+struct FaultedJob {
+  uint64_t number = 0;  // among the jobs that the device has accepted, from 1
+  uint16_t frame = 0;
+  std::string_view unit = {};   // the name of its unit
+  uint64_t number_in_unit = 0;  // among the jobs that this unit has accepted, from 1
+  std::string_view model = {};
+};
+
+// Returns whether the rule with this index in the plan selects the job. Only the first frame of a
+// job is selected. A rule that names a unit counts the jobs of that unit.
+bool selects(const FaultRule& rule, size_t index, uint64_t seed, const FaultedJob& job) noexcept;
+
+// Returns whether an event of this probability happens to the frame of a job. Events of different
+// kinds, 1 to 255, are independent.
+bool is_drawn(uint64_t seed, uint64_t job, uint16_t frame, uint64_t kind,
+              double probability) noexcept;
+
+}  // namespace millrace::device
