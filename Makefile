@@ -69,7 +69,7 @@ bench: build
 
 lint: build
 	@scripts/check_format.sh && scripts/check_layers.py && scripts/check_comments.py && scripts/check_links.py && \
-	  scripts/check_lint.sh $(BUILD)
+	  scripts/check_messages.py && scripts/check_lint.sh $(BUILD)
 
 install: shipped
 	@cmake --install $(BUILD) --prefix $(PREFIX)

@@ -23,6 +23,8 @@ DEFINITION = re.compile(r"\s{0,3}\[[^\]]+\]:\s+(\S+)")
 CODE = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
 SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 MENTION = re.compile(r"docs/[a-z0-9/-]+\.md(?:#[a-z0-9-]+)?")
+# Pages have links, and what makes the site names pages that it writes.
+ELSEWHERE = [":!*.md", ":!scripts/check_links.py", ":!scripts/site"]
 LIST = re.compile(r"\s*([-*+]|1\.)\s")
 
 
@@ -134,7 +136,7 @@ class Tree:
 def mentions():
     """Yields the place and the name of each page that a file other than a page mentions."""
     grep = subprocess.run(
-        ["git", "grep", "-InE", r"docs/[a-z0-9/-]+\.md", "--", ":!*.md", ":!scripts/check_links.py"],
+        ["git", "grep", "-InE", r"docs/[a-z0-9/-]+\.md", "--", *ELSEWHERE],
         cwd=ROOT, capture_output=True, text=True, check=False,
     ).stdout
     for line in grep.splitlines():
