@@ -12,6 +12,7 @@
 #include "millrace/execution.hpp"
 #include "millrace/job.hpp"
 #include "millrace/model.hpp"
+#include "millrace/statistics.hpp"
 #include "millrace/status.hpp"
 #include "millrace/tensor.hpp"
 #include "millrace/unit.hpp"

@@ -28,6 +28,7 @@
 #include "millrace/execution.hpp"
 #include "millrace/job.hpp"
 #include "millrace/model.hpp"
+#include "millrace/statistics.hpp"
 #include "millrace/status.hpp"
 
 namespace millrace {
@@ -132,6 +133,8 @@ class Unit {
   Status failure() const;
   // Returns the number of resets, automatic or not.
   uint32_t generation() const noexcept;
+  // Returns what the unit has done so far. Costs a few loads.
+  UnitStatistics statistics() const noexcept;
   // Puts a degraded unit back into service; does nothing otherwise. kNoLane if the device has no
   // lane left to run on, kClosed if the unit is closed.
   Status reset();

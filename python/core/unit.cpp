@@ -210,6 +210,21 @@ std::shared_ptr<UnitBox> make_unit(const py::object& device, uint32_t depth,
   return std::make_shared<UnitBox>(device_of(device), std::move(options));
 }
 
+py::dict statistics_of(UnitBox& self) {
+  const UnitStatistics known = self.unit().statistics();
+  py::dict named;
+  named["submitted"] = known.submitted;
+  named["refused"] = known.refused;
+  named["in_flight"] = known.in_flight;
+  named["succeeded"] = known.succeeded;
+  named["cancelled"] = known.cancelled;
+  named["dropped"] = known.dropped;
+  named["late"] = known.late;
+  named["failed"] = known.failed;
+  named["mean_run"] = std::chrono::duration<double>(known.mean_run).count();
+  return named;
+}
+
 void wait_free(UnitBox& self, uint32_t places, const py::object& timeout) {
   const Deadline limit = deadline_after(timeout.ptr());
   while (true) {
@@ -274,6 +289,12 @@ void define_unit(py::module_& module) {
           "Puts a degraded unit back into service.")
       .def("wait_free", &wait_free, py::arg("places") = 1, py::arg("timeout") = py::none(),
            "Waits until so many places are free. Pending after `timeout` seconds, Closed.")
+      .def("statistics", &statistics_of,
+           "Returns what the unit has done so far, as a dict: the numbers of jobs \"submitted\",\n"
+           "\"refused\", \"in_flight\", and by outcome \"succeeded\", \"cancelled\", \"dropped\",\n"
+           "\"late\" and \"failed\"; and \"mean_run\", the mean time of a run in seconds, 0 if "
+           "none\n"
+           "was measured.")
       .def_property_readonly("name", [](UnitBox& self) { return self.unit().name(); })
       .def_property_readonly("depth", [](UnitBox& self) { return self.unit().depth(); })
       .def_property_readonly(

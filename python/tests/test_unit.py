@@ -99,3 +99,26 @@ def test_wrong_options_are_refused(options):
 def test_something_else_is_no_device():
     with pytest.raises(TypeError, match="millrace.Device"):
         millrace.Unit(3)
+
+
+def test_statistics_count_jobs_by_their_outcome(relu_archive, monkeypatch):
+    monkeypatch.setenv("MILLRACE_FAULTS", "fail=2,status=INTERNAL")
+    model = millrace.load(relu_archive)
+    unit = millrace.Unit(model)
+    for _ in range(3):
+        try:
+            unit.submit(model, X).result()
+        except millrace.Internal:
+            pass
+    known = unit.statistics()
+    assert known.pop("mean_run") >= 0
+    assert known == {
+        "submitted": 3,
+        "refused": 0,
+        "in_flight": 0,
+        "succeeded": 2,
+        "cancelled": 0,
+        "dropped": 0,
+        "late": 0,
+        "failed": 1,
+    }

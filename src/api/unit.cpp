@@ -208,6 +208,9 @@ Status Unit::failure() const {
 uint32_t Unit::generation() const noexcept {
   return core_->unit().generation();
 }
+UnitStatistics Unit::statistics() const noexcept {
+  return core_->unit().statistics();
+}
 Status Unit::reset() {
   return core_->unit().reset();
 }

@@ -39,6 +39,31 @@ TEST_F(UnitTest, RunsJobsInOrderOneAtATime) {
   EXPECT_EQ(faults().most_at_once(), 1u);
 }
 
+TEST_F(UnitTest, CountsItsJobsByTheirOutcome) {
+  Unit unit = make_unit({.depth = 4});
+  faults().fail_nth(2, internal_error("the mill stopped"));
+  Job running = submit(unit), failing = submit(unit), cancelled = submit(unit);
+  faults().await_arrivals(1);
+  EXPECT_TRUE(cancelled.cancel(kForever).ok());
+  const Deadline soon = std::chrono::steady_clock::now() + std::chrono::milliseconds(1);
+  Result<Job> late = unit.submit(model_, memory_.args({}, soon));
+  EXPECT_EQ(late->wait().code(), StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(unit.statistics().in_flight, 2u);
+  Job third = submit(unit), fourth = submit(unit);
+  EXPECT_EQ(unit.submit(model_, memory_.args()).status().code(), StatusCode::kQueueFull);
+  faults().release();
+  EXPECT_TRUE(fourth.wait().ok());
+  const UnitStatistics known = unit.statistics();
+  EXPECT_EQ(known.submitted, 6u);
+  EXPECT_EQ(known.refused, 1u);
+  EXPECT_EQ(known.in_flight, 0u);
+  EXPECT_EQ(known.succeeded, 3u);
+  EXPECT_EQ(known.failed, 1u);
+  EXPECT_EQ(known.cancelled, 1u);
+  EXPECT_EQ(known.late, 1u);
+  EXPECT_EQ(known.dropped, 0u);
+}
+
 TEST_F(UnitTest, TakesJobsInDestructorsAtTheEndOfAThread) {
   faults().release();
   Unit unit = make_unit();

@@ -234,6 +234,10 @@ uint32_t Unit::generation() const noexcept {
   return impl_->generation();
 }
 
+UnitStatistics Unit::statistics() const noexcept {
+  return impl_->statistics();
+}
+
 Status Unit::reset() {
   if (is_forked_child()) return forked_status();
   return impl_->reset();

@@ -45,6 +45,7 @@
 
 #include "base/status.h"
 #include "millrace/execution.hpp"
+#include "millrace/statistics.hpp"
 #include "queue/lanes/lanes.h"
 #include "queue/requests/acceptance_order.h"
 #include "queue/requests/request.h"
@@ -238,6 +239,7 @@ class Unit {
   Status failure() const;
   // Returns the number of resets, automatic or not.
   uint32_t generation() const noexcept;
+  UnitStatistics statistics() const noexcept;
   // Puts a degraded unit back into service; does nothing otherwise. kNoLane if the device has no
   // lane left to run on, kClosed if the unit is closed.
   Status reset();

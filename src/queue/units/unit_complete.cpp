@@ -204,8 +204,41 @@ void Unit::Impl::pass_removed() noexcept {
 }
 
 void Unit::Impl::record(const Completion& completion, bool started) noexcept {
-  if (!completion.status.ok())
-    results_.record_failure(counter_of(completion.sequence), completion.status, started);
+  if (completion.status.ok()) return;
+  count_of(completion.status.code()).fetch_add(1, std::memory_order_relaxed);
+  results_.record_failure(counter_of(completion.sequence), completion.status, started);
+}
+
+std::atomic<uint64_t>& Unit::Impl::count_of(StatusCode code) noexcept {
+  switch (code) {
+    case StatusCode::kCancelled:
+      return counts_.cancelled;
+    case StatusCode::kDropped:
+      return counts_.dropped;
+    case StatusCode::kDeadlineExceeded:
+      return counts_.late;
+    default:
+      return counts_.failed;
+  }
+}
+
+UnitStatistics Unit::Impl::statistics() const noexcept {
+  const auto value = [](const std::atomic<uint64_t>& count) {
+    return count.load(std::memory_order_relaxed);
+  };
+  UnitStatistics known{
+      .submitted = ring_.issued(),
+      .refused = value(counts_.refused),
+      .in_flight = ring_.in_flight(),
+      .cancelled = value(counts_.cancelled),
+      .dropped = value(counts_.dropped),
+      .late = value(counts_.late),
+      .failed = value(counts_.failed),
+      .mean_run = std::chrono::nanoseconds(mean_run_ns_.load(std::memory_order_relaxed))};
+  const uint64_t ended = known.submitted - std::min<uint64_t>(known.submitted, known.in_flight);
+  const uint64_t others = known.cancelled + known.dropped + known.late + known.failed;
+  known.succeeded = ended - std::min(ended, others);  // one may have been counted before its end
+  return known;
 }
 
 void Unit::Impl::post_callback(Request& request, const Completion& completion) noexcept {

@@ -116,6 +116,7 @@ class Unit::Impl final : public Source, public Watched {
   Status failure() const;
   uint32_t generation() const noexcept { return generation_.load(std::memory_order_relaxed); }
   Status reset();
+  UnitStatistics statistics() const noexcept;
 
   const Ring<Request>& ring() const noexcept { return ring_; }
   uint16_t id() const noexcept { return id_.value(); }
@@ -145,6 +146,8 @@ class Unit::Impl final : public Source, public Watched {
   };
 
   // unit_submit.cpp
+  Result<SequenceId> claim_by_policy(SubmitOptions& options, PreparedCall& callback,
+                                     Patience patience, Deadline limit);
   Status prepare(SubmitOptions& options, PreparedCall& callback);
   Result<SequenceId> try_claim(uint32_t& count);
   Ring<Request>::Claim claim_in_order(uint64_t& counter, uint32_t& count);
@@ -175,6 +178,7 @@ class Unit::Impl final : public Source, public Watched {
   void publish_completion(uint64_t counter, Request& request, Status status) noexcept;
   void remove(uint64_t counter, Status status) noexcept;
   void record(const Completion& completion, bool started) noexcept;
+  std::atomic<uint64_t>& count_of(StatusCode code) noexcept;
   void post_callback(Request& request, const Completion& completion) noexcept;
   void pass_head() noexcept;
   void pass_removed() noexcept;
@@ -263,6 +267,12 @@ class Unit::Impl final : public Source, public Watched {
   // Written by waiting threads.
   alignas(64) Visitors inside_;  // threads that may wait, or that remove a request
   AdaptiveSpin spin_;
+
+  // The numbers of statistics() that are not read from the ring. Relaxed: they publish nothing.
+  struct alignas(64) Counts {
+    std::atomic<uint64_t> refused{0}, cancelled{0}, dropped{0}, late{0}, failed{0};
+  };
+  Counts counts_;
 
   alignas(64) mutable std::mutex failure_mutex_;
   Status failure_;

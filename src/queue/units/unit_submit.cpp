@@ -22,6 +22,13 @@ Status late_status() {
 
 Result<SequenceId> Unit::Impl::claim(SubmitOptions& options, PreparedCall& callback,
                                      Patience patience, Deadline limit) {
+  Result<SequenceId> id = claim_by_policy(options, callback, patience, limit);
+  if (!id.ok()) counts_.refused.fetch_add(1, std::memory_order_relaxed);
+  return id;
+}
+
+Result<SequenceId> Unit::Impl::claim_by_policy(SubmitOptions& options, PreparedCall& callback,
+                                               Patience patience, Deadline limit) {
   uint32_t count = 1;
   Result<SequenceId> id = prepare_and_enter(options, callback, count);
   if (id.ok()) return id;
@@ -42,7 +49,9 @@ Result<SequenceId> Unit::Impl::claim(SubmitOptions& options, PreparedCall& callb
 Result<SequenceId> Unit::Impl::claim_n(uint32_t& count, Deadline deadline) {
   SubmitOptions options{.callback = {}, .deadline = deadline};
   PreparedCall none;
-  return prepare_and_enter(options, none, count);
+  Result<SequenceId> first = prepare_and_enter(options, none, count);
+  if (!first.ok()) counts_.refused.fetch_add(1, std::memory_order_relaxed);
+  return first;
 }
 
 // Enters `submitters_` and claims up to `count` places. After a success the thread stays in
