@@ -153,6 +153,11 @@ struct CompareArguments {
   CompileFlags flags;
 };
 
+struct TraceArguments {
+  std::string output = "trace.json";
+  std::vector<std::string> command;  // a program and its arguments
+};
+
 struct ConformanceArguments {
   std::string onnx_tests;
   std::string junit, table, filter, exclude;  // empty: none
@@ -180,6 +185,7 @@ Status check_tune(const TuneArguments& arguments);
 Status check_shard(const ShardArguments& arguments);
 Status check_compare(const CompareArguments& arguments);
 Status check_golden(const GoldenArguments& arguments);
+Status check_trace(const TraceArguments& arguments);
 Status check_conformance(const ConformanceArguments& arguments);
 
 Status run_compile(const CompileArguments& arguments);
@@ -192,6 +198,7 @@ Status run_tune(const TuneArguments& arguments);
 Status run_shard(const ShardArguments& arguments);
 Result<int> run_compare(const CompareArguments& arguments);          // the exit code
 Result<int> run_golden(const GoldenArguments& arguments);            // the exit code
+Result<int> run_trace(const TraceArguments& arguments);              // the exit code
 Result<int> run_conformance(const ConformanceArguments& arguments);  // the exit code
 Status run_doctor();
 Status run_env();

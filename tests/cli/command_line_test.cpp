@@ -19,7 +19,7 @@ using ::testing::StartsWith;
 
 const std::vector<std::string> kCommands = {"compile",     "inspect",  "run",     "bench", "shard",
                                             "compare",     "evaluate", "explain", "tune",  "golden",
-                                            "conformance", "doctor",   "env",     "help"};
+                                            "conformance", "doctor",   "env",     "help",  "trace"};
 
 class CommandLineTest : public CliTest {
  protected:

@@ -444,6 +444,28 @@ void add_golden_command(CLI::App& app, CommandLine& line) {
   choose<GoldenArguments>(*command, std::move(arguments), check_golden, run_golden, line);
 }
 
+void add_trace_command(CLI::App& app, CommandLine& line) {
+  CLI::App* command =
+      app.add_subcommand("trace", "Run a program, and write a timeline of its jobs");
+  show_by_example(
+      *command,
+      {"millrace trace -- ./program model.rai",
+       "millrace trace -o bench.json -- millrace bench model.rai"},
+      "0 success, 1 failure, 2 wrong command line; otherwise that of the program, 128 + "
+      "N if the signal N ended it",
+      "The program may use any API of Millrace. ui.perfetto.dev opens the file: "
+      "docs/timeline.md.");
+  auto arguments = std::make_shared<TraceArguments>();
+  taking(command->add_option("-o,--output", arguments->output, "the file to write, NAME.json"),
+         "FILE")
+      ->capture_default_str();
+  taking(
+      command->add_option("program", arguments->command, "the program and its arguments, after --"),
+      "PROGRAM")
+      ->required();
+  choose<TraceArguments>(*command, std::move(arguments), check_trace, run_trace, line);
+}
+
 void add_conformance_command(CLI::App& app, CommandLine& line) {
   CLI::App* command = app.add_subcommand("conformance", "Run the ONNX backend tests");
   show_by_example(*command, {"millrace conformance --onnx-tests /usr/share/libonnx-testdata/data"},
@@ -505,6 +527,7 @@ void add_commands(CLI::App& program, CommandLine& line) {
   add_explain_command(program, line);
   add_tune_command(program, line);
   add_golden_command(program, line);
+  add_trace_command(program, line);
   add_conformance_command(program, line);
   add_doctor_command(program, line);
   add_env_command(program, line);

@@ -1,0 +1,67 @@
+#include "cli/trace/trace_summary.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "cli/report/numbers.h"
+
+namespace millrace::cli {
+namespace {
+
+using Json = nlohmann::json;
+
+void add_job(const Json& job, TraceSummary& summary) {
+  ++summary.jobs;
+  const Json& arguments = job.at("args");
+  if (arguments.at("status") != "OK") ++summary.failed;
+  const double duration = job.at("dur");
+  if (!summary.longest.empty() && duration <= summary.longest_us) return;
+  summary.longest = arguments.at("job");
+  summary.longest_us = duration;
+}
+
+TraceSummary summarise(const Json& trace) {
+  TraceSummary summary;
+  summary.dropped = trace.at("otherData").at("dropped_events");
+  std::set<int64_t> lanes;
+  for (const Json& event : trace.at("traceEvents")) {
+    const std::string category = event.value("cat", "");
+    if (category == "not_run") ++summary.failed;
+    if (category != "job") continue;
+    add_job(event, summary);
+    lanes.insert(event.at("tid").get<int64_t>());
+  }
+  summary.lanes = lanes.size();
+  return summary;
+}
+
+std::string counted(uint64_t count, const char* what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+Result<TraceSummary> summary_of_trace(std::string_view text) {
+  try {
+    return summarise(Json::parse(text));
+  } catch (const Json::exception& error) {
+    return invalid_argument(fmt::format("is not a trace: {}", error.what()));
+  }
+}
+
+std::string summary_text(const TraceSummary& summary) {
+  std::string text =
+      fmt::format("{} on {}", counted(summary.jobs, "job"), counted(summary.lanes, "lane"));
+  if (!summary.longest.empty())
+    text += fmt::format(", the longest {} with {}", summary.longest,
+                        time_text(summary.longest_us * 1000));
+  if (summary.failed != 0) text += fmt::format("; {} failed", summary.failed);
+  if (summary.dropped != 0)
+    text += fmt::format("; {} are missing, MILLRACE_TRACE_EVENTS keeps more",
+                        counted(summary.dropped, "event"));
+  return text;
+}
+
+}  // namespace millrace::cli

@@ -1,0 +1,95 @@
+// `millrace trace`: what a program leaves, and how it ends.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/cli_fixture.h"
+
+namespace millrace::test {
+namespace {
+
+using Json = nlohmann::json;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+
+class TraceTest : public CliTest {
+ protected:
+  // Traces a command of the shell in the test's folder.
+  ProgramResult traced(const std::string& script, std::vector<std::string> flags = {}) const {
+    std::vector<std::string> arguments = {"trace"};
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    arguments.insert(arguments.end(), {"--", "sh", "-c", script});
+    return millrace(arguments);
+  }
+
+  // A benchmark on the null device, of so many jobs besides those that warm up.
+  static std::string bench(int jobs) {
+    return std::string(MILLRACE_PROGRAM) + " bench " + kGlyphsOnnx +
+           " --device null --scenario single-stream --warmup 0 --iterations " +
+           std::to_string(jobs);
+  }
+
+  size_t jobs_in(const std::string& name) const {
+    const Json trace = Json::parse(std::ifstream(file(name)));
+    size_t jobs = 0;
+    for (const Json& event : trace["traceEvents"]) jobs += event.value("cat", "") == "job";
+    return jobs;
+  }
+};
+
+TEST_F(TraceTest, LeavesTheTimelineAndSaysWhatIsInIt) {
+  const ProgramResult result = traced(bench(8));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("latency"));
+  EXPECT_THAT(result.err, ContainsRegex("millrace: trace.json: [0-9]+ jobs on [0-9]+ lanes?, the "
+                                        "longest [0-9]+:[0-9]+ with [0-9.]+ [mu]?s\n$"));
+  EXPECT_GE(jobs_in("trace.json"), 8u);
+}
+
+TEST_F(TraceTest, PassesOptionsOnToTheProgram) {
+  const ProgramResult result =
+      millrace({"trace", "-o", "a.json", "--", MILLRACE_PROGRAM, "bench", kGlyphsOnnx, "--device",
+                "null", "--json", "--scenario", "single-stream", "--iterations", "5"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_TRUE(Json::accept(result.out)) << result.out;
+  EXPECT_GT(jobs_in("a.json"), 0u);
+}
+
+TEST_F(TraceTest, EndsAsTheProgramDoes) {
+  const ProgramResult result = traced(bench(2) + "; exit 7");
+  EXPECT_EQ(result.exit_code, 7);
+  EXPECT_GT(jobs_in("trace.json"), 0u);
+  EXPECT_EQ(traced("kill -TERM $$").exit_code, 128 + 15);
+}
+
+TEST_F(TraceTest, SaysThatAProgramHasLeftNone) {
+  std::ofstream(file("trace.json")) << "that of an earlier program";
+  const ProgramResult result = traced("exit 3");
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.err, HasSubstr("has left no trace"));
+}
+
+TEST_F(TraceTest, CountsTheJobsThatFailed) {
+  const ProgramResult result = traced("MILLRACE_FAULTS=fail=2 " + bench(4));
+  EXPECT_NE(result.exit_code, 0);
+  EXPECT_THAT(result.err, HasSubstr("; 1 failed"));
+}
+
+TEST_F(TraceTest, RefusesWhatCannotBeTraced) {
+  expect_failure(millrace({"trace", "--", file("no-program")}), "no-program");
+  expect_failure(traced("exit 0", {"-o", "no/folder/trace.json"}), "no/folder");
+  expect_wrong_command_line(traced("exit 0", {"-o", "trace.txt"}), ".json");
+  expect_wrong_command_line(millrace({"trace"}), "program is required");
+}
+
+TEST_F(TraceTest, LeavesSandboxedProgramsAlone) {
+  const ProgramResult result =
+      traced(std::string(MILLRACE_PROGRAM) + " run " + kGlyphsOnnx + " --device null --sandbox");
+  EXPECT_THAT(result.err, HasSubstr("has left no trace"));
+  EXPECT_THAT(result.err, testing::Not(HasSubstr("forbidden")));
+}
+
+}  // namespace
+}  // namespace millrace::test
