@@ -1,0 +1,38 @@
+// The programs in C++20 that pages of the documentation show compile without a warning.
+#include <fstream>
+#include <string>
+
+#include "source_dir.h"
+#include "tests/headers/compilers.h"
+#include "tests/support/page_text.h"
+#include "tests/support/temporary_directory.h"
+
+namespace millrace::test {
+namespace {
+
+// Returns the first block of C++ on the page.
+std::string program_of(const std::string& page) {
+  const std::string text = content(MILLRACE_SOURCE_DIR "/docs/" + page + ".md");
+  const std::string begin = "\n```cpp\n";
+  const size_t from = text.find(begin) + begin.size();
+  return text.substr(from, text.find("\n```\n", from) + 1 - from);
+}
+
+class PagePrograms : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(PagePrograms, Compile) {
+  const Compiler compiler{"gxx", MILLRACE_GXX};
+  if (!compiler.found()) GTEST_SKIP() << "there is no g++";
+  const std::string program = program_of(GetParam());
+  ASSERT_NE(program.find("int main("), std::string::npos) << program;
+  const TemporaryDirectory directory;
+  const std::string file = directory.file("program.cpp");
+  std::ofstream(file) << program;
+  EXPECT_EQ(complaints(compiler, "c++20", file), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Docs, PagePrograms, ::testing::Values("deadlines", "onnxruntime"),
+                         [](const auto& page) { return std::string(page.param); });
+
+}  // namespace
+}  // namespace millrace::test
