@@ -22,6 +22,9 @@ millrace_install_libraries(nrt nrt)
 set(shipped_libraries millrace vart-ml vart-x xrt_coreutil nrt millrace-cpu millrace-ranks
   millrace-reserve)
 install(TARGETS millrace_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
+if(TARGET millrace_serve_program)
+  install(TARGETS millrace_serve_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
+endif()
 set(shipped_samples vart_infer_async vart_callback ml_vart vart_multi_tenancy vart_multimodel_seq
   vart_zerocopy x_plus_ml nrt_load_run nrt_async_pipeline nrt_error_tracker nrt_all_reduce
   nrt_send_recv nrt_tensor_parallel)
@@ -43,6 +46,9 @@ install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT licence)
 # This builds what an installation needs, without tests and benchmarks.
 add_custom_target(shipped)
 add_dependencies(shipped ${shipped_libraries} millrace_cli ${shipped_samples})
+if(TARGET millrace_serve_program)
+  add_dependencies(shipped millrace_serve_program)
+endif()
 # Its package is made from what is built here; an installation has it on request only.
 if(TARGET millrace_python)
   add_dependencies(shipped millrace_python)

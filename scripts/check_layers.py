@@ -79,8 +79,10 @@ MAY_INCLUDE = {
     "compiler": BASE | {"tensor", "model", "graph", "fallback", "lowering", CPU_CAPABILITIES},
     "quantise": CORE | {"runtime", CPU_CAPABILITIES},
     "io": BASE | {"tensor", "model", "vision/preprocess"},
+    # A client of the native API, besides what compiles .onnx files.
+    "serve": BASE | {"model", "graph", "compiler", "io", "public/millrace"},
     "cli": CORE
-    | {"runtime", "compiler", "quantise", "io", "vision/preprocess", "vision/postprocess", CPU_CAPABILITIES}
+    | {"runtime", "compiler", "quantise", "io", "serve", "vision/preprocess", "vision/postprocess", CPU_CAPABILITIES}
     | {"public/millrace", "public/nrt"},
     # The module of the native API sees the public headers only.
     "python/core": {"public/millrace", SHARED_TYPES},
@@ -96,7 +98,7 @@ MAY_INCLUDE = {
 }
 # Folders whose files include each other one way only; a header and the source of the same name count
 # as one file.
-ONE_WAY = ["compiler", "device/cpu", "lowering", "nrt", "runtime"]
+ONE_WAY = ["compiler", "device/cpu", "lowering", "nrt", "runtime", "serve"]
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]')
 
 

@@ -200,6 +200,9 @@ Result<int> run_compare(const CompareArguments& arguments);          // the exit
 Result<int> run_golden(const GoldenArguments& arguments);            // the exit code
 Result<int> run_trace(const TraceArguments& arguments);              // the exit code
 Result<int> run_conformance(const ConformanceArguments& arguments);  // the exit code
+// Becomes the program that serves models, with the arguments after the name of the command. Returns
+// only on failure.
+Status run_serve(const std::vector<std::string>& words);
 Status run_doctor();
 Status run_env();
 

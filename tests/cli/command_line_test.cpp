@@ -17,9 +17,9 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-const std::vector<std::string> kCommands = {"compile",     "inspect",  "run",     "bench", "shard",
-                                            "compare",     "evaluate", "explain", "tune",  "golden",
-                                            "conformance", "doctor",   "env",     "help",  "trace"};
+const std::vector<std::string> kCommands = {
+    "compile", "inspect", "run",         "bench", "shard",  "compare", "evaluate", "explain",
+    "tune",    "golden",  "conformance", "serve", "doctor", "env",     "help",     "trace"};
 
 class CommandLineTest : public CliTest {
  protected:

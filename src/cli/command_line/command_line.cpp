@@ -93,6 +93,7 @@ CommandLine parse_command_line(int argc, char** argv) {
       "NEFFs) and of Millrace's own.",
       kProgram);
   CommandLine line;
+  line.words.assign(argv + std::min(argc, 1), argv + argc);
   define(program, line);
   try {
     program.parse(argc, argv);
@@ -103,7 +104,7 @@ CommandLine parse_command_line(int argc, char** argv) {
     fmt::print("{}\n", version.what());
     line.action = nullptr;
   } catch (const CLI::ParseError& error) {
-    line.usage_error = problem_of(program, error, {argv + std::min(argc, 1), argv + argc});
+    line.usage_error = problem_of(program, error, line.words);
   }
   if (line.usage_error.empty()) return line;
   line.usage_error += " " + see_help(program);

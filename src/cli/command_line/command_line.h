@@ -4,12 +4,14 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "base/status.h"
 
 namespace millrace::cli {
 
 struct CommandLine {
+  std::vector<std::string> words;  // the arguments of main() after the name of the program
   // Runs the chosen command and returns the exit code of the program. Empty if there is nothing to
   // run: help or the version has been printed, or there is a usage error.
   std::function<Result<int>()> action;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/command_line/option_kinds.h"
+#include "cli/command_line/serve_options.h"
 #include "cli/command_line/shared_options.h"
 #include "cli/commands.h"
 
@@ -500,6 +501,21 @@ void add_conformance_command(CLI::App& app, CommandLine& line) {
                                line);
 }
 
+// The options are checked here, and read again by the program that the command becomes.
+void add_serve_command(CLI::App& app, CommandLine& line) {
+  CLI::App* command = app.add_subcommand("serve", "Serve models over HTTP");
+  show_by_example(*command, {"millrace serve mobilenet.onnx",
+                             "millrace serve a.rai b.rai --address 0.0.0.0 --http-port 80"});
+  const auto options = std::make_shared<serve::Options>();
+  add_serve_options(*command, *options);
+  command->callback([options, &line] {
+    line.action = [words = line.words]() -> Result<int> {
+      MILLRACE_RETURN_IF_ERROR(run_serve(words));
+      return 0;
+    };
+  });
+}
+
 void add_doctor_command(CLI::App& app, CommandLine& line) {
   CLI::App* command =
       app.add_subcommand("doctor", "Show what this machine offers and whether devices open");
@@ -529,6 +545,7 @@ void add_commands(CLI::App& program, CommandLine& line) {
   add_golden_command(program, line);
   add_trace_command(program, line);
   add_conformance_command(program, line);
+  add_serve_command(program, line);
   add_doctor_command(program, line);
   add_env_command(program, line);
   take_one_argument_each(program);

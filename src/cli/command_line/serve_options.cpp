@@ -1,0 +1,103 @@
+#include "cli/command_line/serve_options.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "cli/command_line/option_kinds.h"
+
+namespace millrace::cli {
+namespace {
+
+constexpr int kWrongServeOptions = 2;
+constexpr uint64_t kMostUnits = 1024;
+constexpr uint64_t kMostDepth = 65'536;
+constexpr uint64_t kMostBodyBytes = uint64_t{16} << 30;
+
+void add_model_options(CLI::App& command, serve::Options& options) {
+  taking(command.add_option("models", options.models,
+                            "archives and .onnx files, which are compiled at the start; each is "
+                            "served under the name of its file"),
+         "MODEL")
+      ->required();
+  as_choice(command.add_option("--precision", options.precision, "precision of .onnx files"),
+            {"fp32", "bf16"})
+      ->capture_default_str();
+  as_count(command.add_option("--batch", options.batch,
+                              "greatest number of frames in a request, for .onnx files"),
+           1, 4096)
+      ->capture_default_str();
+  taking(command.add_option("--device", options.device, "the device: cpu, null, or a plugin"),
+         "NAME")
+      ->capture_default_str();
+}
+
+void add_queue_options(CLI::App& command, serve::Options& options) {
+  as_count(command.add_option("--units", options.units,
+                              "units of each model, which run one job at a time; 0: one per lane"),
+           0, kMostUnits)
+      ->capture_default_str();
+  as_count(command.add_option("--queue-depth", options.queue_depth,
+                              "jobs that a unit accepts before one of them is completed; when all "
+                              "units are full, requests are refused"),
+           1, kMostDepth)
+      ->capture_default_str();
+  as_seconds(command.add_option("--timeout", options.request_seconds,
+                                "deadline of requests that state none, as 500ms; otherwise they "
+                                "have none"));
+  as_seconds(command.add_option("--drain", options.drain_seconds,
+                                "after SIGTERM: time for requests that were accepted"))
+      ->capture_default_str();
+}
+
+void add_http_options(CLI::App& command, serve::Options& options) {
+  serve::HttpLimits& http = options.http;
+  taking(command.add_option("--address", options.address,
+                            "IP address to listen on; 0.0.0.0 for all of this machine"),
+         "ADDRESS")
+      ->capture_default_str();
+  as_count(command.add_option("--http-port", options.http_port, "port; 0: any free one"), 0, 65'535)
+      ->capture_default_str();
+  as_count(command.add_option("--max-body", http.body_bytes, "greatest size of a body in bytes"), 1,
+           kMostBodyBytes)
+      ->capture_default_str();
+  as_count(command.add_option("--max-connections", http.connections,
+                              "connections at a time; further ones are answered with 503"),
+           1)
+      ->capture_default_str();
+  as_seconds(command.add_option("--idle-timeout", http.idle_seconds,
+                                "time between two requests of a connection"))
+      ->capture_default_str();
+  as_seconds(command.add_option("--header-timeout", http.header_seconds,
+                                "time for the header of a request"))
+      ->capture_default_str();
+  as_seconds(command.add_option("--body-timeout", http.body_seconds,
+                                "time for the body of a request, and for its answer to be read"))
+      ->capture_default_str();
+}
+
+}  // namespace
+
+void add_serve_options(CLI::App& command, serve::Options& options) {
+  add_model_options(command, options);
+  add_queue_options(command, options);
+  add_http_options(command, options);
+}
+
+std::optional<int> parse_serve_options(int argc, char** argv, serve::Options& options) {
+  CLI::App program("Serve models over HTTP", "millrace-serve");
+  add_serve_options(program, options);
+  take_one_argument_each(program);
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    fmt::print("{}", program.help());
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    fmt::print(stderr, "millrace serve: {}\n", error.what());
+    return kWrongServeOptions;
+  }
+  return std::nullopt;
+}
+
+}  // namespace millrace::cli

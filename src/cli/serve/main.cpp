@@ -1,0 +1,73 @@
+// The program behind `millrace serve`. Exit codes: 0 after a signal, when every request that was
+// accepted has been answered; 1 failure, or when some had to be cancelled; 2 wrong command line.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "base/printable.h"
+#include "cli/command_line/serve_options.h"
+#include "serve/server.h"
+
+namespace millrace::cli {
+namespace {
+
+int fail_to_serve(const std::string& message) {
+  fmt::print(stderr, "millrace serve: {}\n", printable(message));
+  return 1;
+}
+
+sigset_t ending_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  return signals;
+}
+
+void say_ready(const serve::Server& server) {
+  std::vector<std::string> names;
+  for (const auto& model : server.models()) names.push_back(printable(model->name()));
+  fmt::print("ready: {} on {}\n", fmt::join(names, ", "), server.url());
+  std::fflush(stdout);
+}
+
+// Waits for a signal. A second one, during the drain, ends the program at once.
+void wait_for_signal(const sigset_t& signals) {
+  int signal = 0;
+  sigwait(&signals, &signal);
+  pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+}
+
+int serve_models(int argc, char** argv) {
+  serve::Options options;
+  if (const auto exit_code = parse_serve_options(argc, argv, options)) return *exit_code;
+  // Threads inherit the mask, so that the signals reach this one only.
+  const sigset_t signals = ending_signals();
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  auto server = serve::Server::start(options);
+  if (!server.ok()) return fail_to_serve(server.status().message());
+  say_ready(**server);
+  wait_for_signal(signals);
+  fmt::print(stderr, "millrace serve: finishing accepted requests, for {:g} s at most\n",
+             options.drain_seconds);
+  if (!(*server)->drain())
+    return fail_to_serve("some requests were cancelled, which took too long");
+  return 0;
+}
+
+}  // namespace
+}  // namespace millrace::cli
+
+int main(int argc, char** argv) {
+  try {
+    return millrace::cli::serve_models(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "millrace serve: %s\n", error.what());
+    return 1;
+  }
+}

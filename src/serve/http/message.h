@@ -1,0 +1,73 @@
+// Requests and responses as the handler of a server sees them, and the interface between the two.
+// Nothing here depends on the HTTP library.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "serve/http/memory_block.h"
+
+namespace millrace::serve {
+
+using Fields = std::vector<std::pair<std::string, std::string>>;
+
+struct HttpRequest {
+  std::string method, target;
+  Fields fields;
+  MemoryBlock body;  // the byte behind the JSON header of the binary data extension is aligned
+  std::chrono::steady_clock::time_point arrival;  // when the header was complete
+
+  // Returns the value of the first field with that name, in letters of any case.
+  std::optional<std::string_view> field(std::string_view name) const;
+  std::string_view text() const {
+    return {reinterpret_cast<const char*>(body.data()), body.size()};
+  }
+};
+
+struct HttpResponse {
+  unsigned status = 200;
+  std::string content_type = "application/json";
+  Fields fields = {};
+  std::string text = {};                             // the first part of the body
+  std::vector<std::span<const std::byte>> raw = {};  // the other parts
+  std::shared_ptr<const void> owner = {};            // of the memory of `raw`
+};
+
+// Answers a request. Called once for each, from any thread.
+using Respond = std::function<void(HttpResponse)>;
+
+// What is done for a request that has not been answered.
+class Work {
+ public:
+  virtual ~Work() = default;
+  // The client is gone: ends the work as soon as possible. The request must still be answered.
+  // Thread-safe, and does nothing once the work has ended.
+  virtual void cancel() noexcept = 0;
+};
+
+// The name of the field that says how many bytes of a body are JSON, in both directions.
+inline constexpr std::string_view kJsonLengthField = "Inference-Header-Content-Length";
+
+// What answers requests. Thread-safe.
+class Handler {
+ public:
+  virtual ~Handler() = default;
+  // Looks at a request whose body has not been read. A response refuses it, and the body never is.
+  virtual std::optional<HttpResponse> refuse(const HttpRequest& head) = 0;
+  // Begins to answer a request. `respond` is called once, during the call or later. Returns the
+  // work that goes on after the call; null if there is none.
+  virtual std::shared_ptr<Work> handle(HttpRequest request, Respond respond) = 0;
+};
+
+// Returns the protocol's answer for what went wrong: {"error": message}.
+HttpResponse error_response(unsigned status, std::string_view message);
+
+}  // namespace millrace::serve

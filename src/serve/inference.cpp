@@ -1,0 +1,226 @@
+#include "serve/inference.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+namespace millrace::serve {
+namespace {
+
+// Answers with more elements in JSON are made by a worker.
+constexpr size_t kMostElementsInCallback = 16 << 10;
+
+unsigned http_status(StatusCode code) {
+  switch (code) {
+    case StatusCode::kInvalidArgument:
+      return 400;
+    case StatusCode::kNotFound:
+      return 404;
+    case StatusCode::kQueueFull:
+    case StatusCode::kDropped:
+      return 429;
+    case StatusCode::kDeadlineExceeded:
+      return 504;
+    case StatusCode::kCancelled:
+    case StatusCode::kClosed:
+    case StatusCode::kUnitDegraded:
+    case StatusCode::kNoLane:
+    case StatusCode::kOutOfMemory:
+    case StatusCode::kResourceExhausted:
+      return 503;
+    case StatusCode::kUnsupported:
+      return 501;
+    default:
+      return 500;
+  }
+}
+
+// The product of the dimensions and the size of the type.
+size_t bytes_of(const TensorShape& shape, DataType type) {
+  size_t bytes = size_of(type);
+  for (uint32_t i = 0; i < shape.rank; ++i) bytes *= shape.dims[i];
+  return bytes;
+}
+
+// Frames of an output lie one after another along its first dimension.
+void join_frames(TensorShape& shape, uint32_t frames) {
+  if (shape.rank == 0) {
+    shape.rank = 1;
+    shape.dims[0] = 1;
+  }
+  shape.dims[0] *= frames;
+}
+
+}  // namespace
+
+HttpResponse response_of(const Status& status) {
+  HttpResponse response = error_response(http_status(status.code()), status.message());
+  if (response.status == 429 || response.status == 503)
+    response.fields.emplace_back("Retry-After", "1");
+  return response;
+}
+
+Inference::Inference(ServedModel& model, InferRequest request, Respond respond, Workers& workers)
+    : model_(model),
+      request_(std::move(request)),
+      respond_(std::move(respond)),
+      workers_(workers),
+      outputs_(model.model().outputs().size()) {}
+
+std::shared_ptr<Inference> Inference::start(ServedModel& model, InferRequest request,
+                                            Respond respond, Workers& workers) {
+  std::shared_ptr<Inference> inference(
+      new Inference(model, std::move(request), std::move(respond), workers));
+  Status status = inference->allocate_outputs();
+  if (status.ok()) status = inference->submit();
+  if (status.ok()) return inference;
+  inference->answer_with(status);
+  return nullptr;
+}
+
+// The memory is cleared, so that a device that leaves outputs as they are shows nobody's data.
+Status Inference::allocate_outputs() {
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    const ViewInfo& view = model_.model().outputs()[i].cpu;
+    const size_t bytes = view.is_open ? model_.expected_bytes(i) : view.bytes;
+    if (!MemoryBlock::allocate(bytes * request_.frames, 0, outputs_[i].memory))
+      return {StatusCode::kOutOfMemory, "there is not enough memory for the outputs"};
+    std::ranges::fill(outputs_[i].memory.bytes(), std::byte{0});
+  }
+  return {};
+}
+
+// A tensor holds all frames, one after another; a job takes them apart.
+std::vector<TensorArg> Inference::input_args() {
+  std::vector<TensorArg> args;
+  const auto infos = model_.model().inputs();
+  for (uint32_t frame = 0; frame < request_.frames; ++frame) {
+    for (size_t i = 0; i < infos.size(); ++i) {
+      InputTensor& input = request_.inputs[i];
+      const size_t bytes = input.bytes.size() / request_.frames;
+      TensorArg& arg = args.emplace_back(input.bytes.subspan(frame * bytes, bytes));
+      if (infos[i].cpu.is_open) arg.shape = &input.shape;
+    }
+  }
+  return args;
+}
+
+std::vector<TensorArg> Inference::output_args() {
+  std::vector<TensorArg> args;
+  const auto infos = model_.model().outputs();
+  for (uint32_t frame = 0; frame < request_.frames; ++frame) {
+    for (size_t i = 0; i < infos.size(); ++i) {
+      Output& output = outputs_[i];
+      const size_t bytes = output.memory.size() / request_.frames;
+      TensorArg& arg = args.emplace_back(output.memory.bytes().subspan(frame * bytes, bytes));
+      arg.shape = &output.shape;
+    }
+  }
+  return args;
+}
+
+Status Inference::submit() {
+  const std::vector<TensorArg> inputs = input_args(), outputs = output_args();
+  const std::lock_guard lock(mutex_);
+  if (cancelled_) return {StatusCode::kCancelled, "the client has closed its connection"};
+  model_.metrics().job_accepted();
+  Result<Job> job =
+      model_.submit({.inputs = inputs,
+                     .outputs = outputs,
+                     .frames = request_.frames,
+                     .deadline = request_.deadline,
+                     .callback = [self = shared_from_this()](JobId, const Status& status) {
+                       self->on_end(status);
+                     }});
+  if (!job.ok()) {
+    model_.metrics().job_ended();
+    return job.status();
+  }
+  job_ = *std::move(job);
+  return {};
+}
+
+void Inference::cancel() noexcept {
+  const std::lock_guard lock(mutex_);
+  cancelled_ = true;
+  // The outcome is what the callback reports.
+  if (job_) static_cast<void>(job_.cancel(std::chrono::nanoseconds(0)));
+}
+
+void Inference::on_end(const Status& status) {
+  model_.metrics().job_ended();
+  {
+    const std::lock_guard lock(mutex_);
+    job_.detach();
+  }
+  if (status.ok()) return answer_with_outputs();
+  Status outcome = status;
+  if (status.code() == StatusCode::kInvalidArgument && needs_more_memory()) {
+    outcome = submit();
+    if (outcome.ok()) return;
+  }
+  answer_with(outcome);
+}
+
+// After a job that failed because an open output was larger than its memory: allocates enough.
+bool Inference::needs_more_memory() {
+  bool more = false;
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    const TensorInfo& info = model_.model().outputs()[i];
+    Output& output = outputs_[i];
+    if (!info.cpu.is_open || output.shape.rank == 0) continue;
+    const size_t bytes = bytes_of(output.shape, info.cpu.type);
+    if (bytes <= output.memory.size()) continue;
+    if (!MemoryBlock::allocate(bytes, 0, output.memory)) return false;
+    model_.expect_bytes(i, bytes);
+    more = true;
+  }
+  return more;
+}
+
+std::vector<OutputTensor> Inference::wanted_outputs() const {
+  std::vector<OutputTensor> wanted;
+  for (const WantedOutput& want : request_.outputs) {
+    const TensorInfo& info = model_.model().outputs()[want.index];
+    const Output& output = outputs_[want.index];
+    OutputTensor& tensor = wanted.emplace_back();
+    tensor.name = info.name;
+    tensor.type = info.cpu.type;
+    tensor.shape = output.shape;
+    if (request_.frames > 1) join_frames(tensor.shape, request_.frames);
+    tensor.bytes = output.memory.bytes().first(bytes_of(tensor.shape, tensor.type));
+    tensor.binary = want.binary;
+  }
+  return wanted;
+}
+
+void Inference::answer_with_outputs() {
+  auto answer = [self = shared_from_this(), outputs = wanted_outputs()] {
+    HttpResponse response =
+        infer_response(self->model_.name(), self->model_.version(), self->request_.id, outputs);
+    response.owner = self;
+    self->respond_(std::move(response));
+  };
+  if (json_elements(wanted_outputs()) <= kMostElementsInCallback) return answer();
+  workers_.post(std::move(answer));
+}
+
+void Inference::answer_with(const Status& status) {
+  switch (status.code()) {
+    case StatusCode::kQueueFull:
+      model_.metrics().refused();
+      break;
+    case StatusCode::kCancelled:
+      model_.metrics().cancelled();
+      break;
+    case StatusCode::kDeadlineExceeded:
+      model_.metrics().late();
+      break;
+    default:
+      break;
+  }
+  respond_(response_of(status));
+}
+
+}  // namespace millrace::serve

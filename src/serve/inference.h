@@ -1,0 +1,64 @@
+// Inference: one request on its way through a job, from its body to its answer.
+//
+// It is shared by the connection, which may cancel it, and by the callback of its job. The callback
+// runs on a thread of Millrace and makes the answer, unless that has so much text that a worker
+// does. Whatever happens, exactly one answer is given.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "millrace/millrace.hpp"
+#include "serve/http/message.h"
+#include "serve/http/workers.h"
+#include "serve/models/served_model.h"
+#include "serve/protocol/infer_request.h"
+#include "serve/protocol/infer_response.h"
+
+namespace millrace::serve {
+
+class Inference : public Work, public std::enable_shared_from_this<Inference> {
+ public:
+  // Submits the job. Returns null if that fails; `respond` has been called then. `model` and
+  // `workers` must outlive the job.
+  static std::shared_ptr<Inference> start(ServedModel& model, InferRequest request, Respond respond,
+                                          Workers& workers);
+
+  void cancel() noexcept override;
+
+ private:
+  struct Output {
+    MemoryBlock memory;
+    TensorShape shape;
+  };
+
+  Inference(ServedModel& model, InferRequest request, Respond respond, Workers& workers);
+
+  Status allocate_outputs();
+  std::vector<TensorArg> input_args();
+  std::vector<TensorArg> output_args();
+  Status submit();
+  void on_end(const Status& status);
+  bool needs_more_memory();
+  void answer_with_outputs();
+  std::vector<OutputTensor> wanted_outputs() const;
+  void answer_with(const Status& status);
+
+  ServedModel& model_;
+  InferRequest request_;
+  const Respond respond_;
+  Workers& workers_;
+  std::vector<Output> outputs_;  // in the order of the model
+  // Guards the handle: the callback may run before the submit returns, and a cancel at any time.
+  std::mutex mutex_;
+  Job job_;
+  bool cancelled_ = false;
+};
+
+// Returns the answer for a failure.
+HttpResponse response_of(const Status& status);
+
+}  // namespace millrace::serve

@@ -1,0 +1,34 @@
+// The options of `millrace serve`: plain values, which the command line fills and the server reads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace millrace::serve {
+
+struct HttpLimits {
+  uint64_t body_bytes = uint64_t{64} << 20;  // of one request
+  uint32_t header_bytes = 16 << 10;          // of one request, its first line included
+  uint32_t connections = 12'000;             // further ones are answered with 503 and closed
+  double idle_seconds = 75;                  // between two requests of a connection
+  double header_seconds = 10;                // for a header, from its first byte to its last one
+  double body_seconds = 60;                  // for a body, and for a client to take its answer
+};
+
+struct Options {
+  std::vector<std::string> models;  // .onnx files and archives; each is served by its file's name
+  std::string address = "127.0.0.1";
+  uint16_t http_port = 8080;  // 0: any free one
+  std::string device = "cpu";
+  std::string precision = "fp32";  // of .onnx files
+  uint32_t batch = 1;              // frames per job of .onnx files
+  uint32_t queue_depth = 64;       // jobs that a unit accepts before one of them is completed
+  uint32_t units = 0;              // units of each model; 0: one for each lane of the device
+  double request_seconds = 0;      // deadline of requests that state none; 0: none
+  double drain_seconds = 10;       // for accepted requests, after SIGTERM
+  HttpLimits http;
+};
+
+}  // namespace millrace::serve

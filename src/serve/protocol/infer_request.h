@@ -1,0 +1,52 @@
+// An inference request that has been checked against its model: the memory, type and shape of each
+// input, and the form of each output. Thread-safe.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "millrace/execution.hpp"
+#include "millrace/model.hpp"
+#include "millrace/tensor.hpp"
+#include "serve/http/memory_block.h"
+#include "serve/http/message.h"
+
+namespace millrace::serve {
+
+struct InputTensor {
+  std::span<const std::byte> bytes;  // of all frames
+  MemoryBlock own;                   // holds `bytes`, unless they lie in the body of the request
+  TensorShape shape;                 // as the request states it
+};
+
+struct WantedOutput {
+  size_t index = 0;  // among the outputs of the model
+  bool binary = false;
+};
+
+struct InferRequest {
+  MemoryBlock body;
+  std::string id;
+  std::vector<InputTensor> inputs;  // in the order of the model
+  std::vector<WantedOutput> outputs;
+  uint32_t frames = 1;
+  Deadline deadline = kNoDeadline;
+  uint64_t copied_bytes = 0;  // of raw inputs that were not aligned in the body
+};
+
+// Reads the body of `request`, which is JSON, or JSON with raw tensors after it, or a raw tensor
+// alone. kInvalidArgument: the request is not one for this model; the message says why.
+// kOutOfMemory.
+Result<InferRequest> read_infer_request(HttpRequest request, const Model& model);
+
+// Reads the deadline that the field X-Request-Timeout states, as 250ms or 2s, from `arrival` on;
+// a number alone counts seconds. kNoDeadline if there is none; kInvalidArgument for other texts.
+Result<Deadline> deadline_of_field(const HttpRequest& request);
+
+}  // namespace millrace::serve

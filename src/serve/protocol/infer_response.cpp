@@ -1,0 +1,108 @@
+#include "serve/protocol/infer_response.h"
+
+#include <algorithm>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <type_traits>
+
+#include "serve/protocol/tensor_type.h"
+
+namespace millrace::serve {
+namespace {
+
+using nlohmann::json;
+
+// A float is written as the double of the same value, so that it is read back as the same float.
+// What is no finite number has no form in JSON, and is written as null.
+template <class T>
+json list_of(std::span<const std::byte> bytes) {
+  json::array_t list;
+  list.reserve(bytes.size() / sizeof(T));
+  for (size_t at = 0; at + sizeof(T) <= bytes.size(); at += sizeof(T)) {
+    T value;
+    std::memcpy(&value, bytes.data() + at, sizeof(T));
+    if constexpr (std::is_same_v<T, float>)
+      list.emplace_back(static_cast<double>(value));
+    else
+      list.emplace_back(value);
+  }
+  return list;
+}
+
+json booleans(std::span<const std::byte> bytes) {
+  json::array_t list;
+  list.reserve(bytes.size());
+  for (const std::byte byte : bytes) list.emplace_back(byte != std::byte{0});
+  return list;
+}
+
+json data_of(const OutputTensor& output) {
+  switch (output.type) {
+    case DataType::kBoolean:
+      return booleans(output.bytes);
+    case DataType::kInt8:
+      return list_of<int8_t>(output.bytes);
+    case DataType::kUint8:
+      return list_of<uint8_t>(output.bytes);
+    case DataType::kInt16:
+      return list_of<int16_t>(output.bytes);
+    case DataType::kUint16:
+      return list_of<uint16_t>(output.bytes);
+    case DataType::kInt32:
+      return list_of<int32_t>(output.bytes);
+    case DataType::kUint32:
+      return list_of<uint32_t>(output.bytes);
+    case DataType::kInt64:
+      return list_of<int64_t>(output.bytes);
+    case DataType::kUint64:
+      return list_of<uint64_t>(output.bytes);
+    case DataType::kFloat32:
+      return list_of<float>(output.bytes);
+    case DataType::kFloat64:
+      return list_of<double>(output.bytes);
+    default:
+      return json::array();
+  }
+}
+
+json shape_of(const TensorShape& shape) {
+  return json::array_t(shape.dims.begin(), shape.dims.begin() + shape.rank);
+}
+
+json description(const OutputTensor& output) {
+  json described = {{"name", output.name},
+                    {"datatype", protocol_name(output.type)},
+                    {"shape", shape_of(output.shape)}};
+  if (output.binary)
+    described["parameters"] = {{"binary_data_size", output.bytes.size()}};
+  else
+    described["data"] = data_of(output);
+  return described;
+}
+
+}  // namespace
+
+HttpResponse infer_response(std::string_view model, std::string_view version, std::string_view id,
+                            std::span<const OutputTensor> outputs) {
+  json body = {{"model_name", model}, {"model_version", version}, {"outputs", json::array()}};
+  if (!id.empty()) body["id"] = id;
+  HttpResponse response;
+  for (const OutputTensor& output : outputs) {
+    body["outputs"].push_back(description(output));
+    if (output.binary && !output.bytes.empty()) response.raw.push_back(output.bytes);
+  }
+  response.text = body.dump(-1, ' ', false, json::error_handler_t::replace);
+  if (response.raw.empty()) return response;
+  response.content_type = "application/octet-stream";
+  response.fields.emplace_back(kJsonLengthField, std::to_string(response.text.size()));
+  return response;
+}
+
+size_t json_elements(std::span<const OutputTensor> outputs) {
+  size_t elements = 0;
+  for (const OutputTensor& output : outputs)
+    if (!output.binary) elements += output.bytes.size() / std::max<size_t>(1, size_of(output.type));
+  return elements;
+}
+
+}  // namespace millrace::serve

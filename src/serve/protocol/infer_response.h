@@ -1,0 +1,30 @@
+// Makes the answer to an inference request of the outputs of its job. Thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "millrace/tensor.hpp"
+#include "serve/http/message.h"
+
+namespace millrace::serve {
+
+struct OutputTensor {
+  std::string_view name;
+  DataType type = DataType::kUnknown;
+  TensorShape shape;
+  std::span<const std::byte> bytes;
+  bool binary = false;
+};
+
+// Returns the answer. Raw outputs are referred to, not copied: its `owner` is the caller's to set.
+HttpResponse infer_response(std::string_view model, std::string_view version, std::string_view id,
+                            std::span<const OutputTensor> outputs);
+
+// How many elements the answer holds as text.
+size_t json_elements(std::span<const OutputTensor> outputs);
+
+}  // namespace millrace::serve

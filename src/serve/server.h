@@ -1,0 +1,55 @@
+// Server: everything that `millrace serve` does between its command line and its signals.
+//
+// Which thread does what: the thread of HttpServer owns the connections; the lanes of the device
+// compute; the thread for callbacks makes answers; workers read and write long JSON. The caller's
+// thread starts and ends the server.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "millrace/device.hpp"
+#include "serve/http/http_server.h"
+#include "serve/http/workers.h"
+#include "serve/metrics.h"
+#include "serve/models/served_model.h"
+#include "serve/options.h"
+#include "serve/service.h"
+
+namespace millrace::serve {
+
+class Server {
+ public:
+  // Opens the device, loads the models and listens. kInvalidArgument for two models of one name;
+  // otherwise errors are those of Device::open(), of ServedModel::load(), and of
+  // HttpServer::start().
+  static Result<std::unique_ptr<Server>> start(const Options& options);
+  ~Server();
+
+  std::string url() const { return http_->url(); }
+  uint16_t port() const { return http_->port(); }
+  const std::vector<std::unique_ptr<ServedModel>>& models() const { return models_; }
+
+  // Refuses new inference, waits for what was accepted, and ends. Requests that are not answered by
+  // the time that the options state are cancelled. Returns whether all were answered in time.
+  bool drain();
+
+ private:
+  Server(const Options& options, Device device);
+  Status load_models();
+
+  const Options options_;
+  Device device_;
+  Metrics metrics_;
+  std::vector<std::unique_ptr<ServedModel>> models_;
+  Workers workers_;
+  std::atomic<uint32_t> connections_ = 0;
+  Service service_;
+  std::unique_ptr<HttpServer> http_;
+};
+
+}  // namespace millrace::serve

@@ -1,0 +1,244 @@
+#include "serve/service.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "serve/inference.h"
+#include "serve/protocol/tensor_type.h"
+
+namespace millrace::serve {
+namespace {
+
+using nlohmann::json;
+using SteadyClock = std::chrono::steady_clock;
+
+std::optional<unsigned> hex_digit(char letter) {
+  if (letter >= '0' && letter <= '9') return letter - '0';
+  if (letter >= 'a' && letter <= 'f') return letter - 'a' + 10;
+  if (letter >= 'A' && letter <= 'F') return letter - 'A' + 10;
+  return std::nullopt;
+}
+
+// Decodes %41 to A. What is no such code stays as it is.
+std::string percent_decoded(std::string_view text) {
+  std::string decoded;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto high = text[i] == '%' && i + 2 < text.size() ? hex_digit(text[i + 1]) : std::nullopt;
+    const auto low = high ? hex_digit(text[i + 2]) : std::nullopt;
+    decoded += low ? static_cast<char>(*high * 16 + *low) : text[i];
+    if (low) i += 2;
+  }
+  return decoded;
+}
+
+// Returns the parts of the path between slashes, decoded, without the query.
+std::vector<std::string> parts_of(std::string_view target) {
+  target = target.substr(0, target.find('?'));
+  std::vector<std::string> parts;
+  while (!target.empty()) {
+    target.remove_prefix(target.front() == '/' ? 1 : 0);
+    const size_t end = std::min(target.find('/'), target.size());
+    if (end > 0) parts.push_back(percent_decoded(target.substr(0, end)));
+    target.remove_prefix(end);
+  }
+  return parts;
+}
+
+HttpResponse json_response(const json& body, unsigned status = 200) {
+  return {.status = status, .text = body.dump(-1, ' ', false, json::error_handler_t::replace)};
+}
+
+json server_metadata() {
+  return {
+      {"name", "millrace"}, {"version", MILLRACE_VERSION}, {"extensions", {"binary_tensor_data"}}};
+}
+
+json tensor_metadata(const Model& model, std::span<const TensorInfo> infos) {
+  json tensors = json::array();
+  for (const TensorInfo& info : infos)
+    tensors.push_back({{"name", info.name},
+                       {"datatype", protocol_name(info.cpu.type)},
+                       {"shape", metadata_shape(model, info)}});
+  return tensors;
+}
+
+json model_metadata(const ServedModel& served) {
+  const Model& model = served.model();
+  return {{"name", served.name()},
+          {"versions", {served.version()}},
+          {"platform", "millrace"},
+          {"inputs", tensor_metadata(model, model.inputs())},
+          {"outputs", tensor_metadata(model, model.outputs())}};
+}
+
+HttpResponse unavailable(std::string_view message) {
+  HttpResponse response = error_response(503, message);
+  response.fields.emplace_back("Retry-After", "1");
+  return response;
+}
+
+double seconds_since(SteadyClock::time_point start) {
+  return std::chrono::duration<double>(SteadyClock::now() - start).count();
+}
+
+}  // namespace
+
+// What a target asks for.
+struct Service::Route {
+  enum class What : uint8_t {
+    kNothing,
+    kServer,
+    kLive,
+    kReady,
+    kModel,
+    kModelReady,
+    kInfer,
+    kMetrics
+  };
+  What what = What::kNothing;
+  ServedModel* model = nullptr;  // not null for the three of a model
+  std::string missing;           // with kNothing: what there is not
+};
+
+Service::Service(const std::vector<std::unique_ptr<ServedModel>>& models, Metrics& metrics,
+                 Workers& workers, double default_seconds, const std::atomic<uint32_t>& connections)
+    : models_(models),
+      metrics_(metrics),
+      workers_(workers),
+      default_seconds_(default_seconds),
+      connections_(connections) {}
+
+ServedModel* Service::find(std::string_view name) const {
+  const auto found = std::ranges::find(
+      models_, name, [](const auto& model) -> std::string_view { return model->name(); });
+  return found == models_.end() ? nullptr : found->get();
+}
+
+bool Service::ready() const {
+  return !draining_ &&
+         std::ranges::all_of(models_, [](const auto& model) { return model->ready(); });
+}
+
+Service::Route Service::route_of(std::string_view target) const {
+  const std::vector<std::string> parts = parts_of(target);
+  Route route;
+  route.missing = fmt::format("there is no \"{}\" here", target);
+  const auto is = [&](std::initializer_list<std::string_view> path) {
+    return std::ranges::equal(parts, path);
+  };
+  if (is({"metrics"})) route.what = Route::What::kMetrics;
+  if (is({"v2"})) route.what = Route::What::kServer;
+  if (is({"v2", "health", "live"})) route.what = Route::What::kLive;
+  if (is({"v2", "health", "ready"})) route.what = Route::What::kReady;
+  if (parts.size() > 2 && parts[0] == "v2" && parts[1] == "models") route_model(parts, route);
+  return route;
+}
+
+// v2/models/NAME[/versions/VERSION][/ready|/infer]
+void Service::route_model(const std::vector<std::string>& parts, Route& route) const {
+  ServedModel* const model = find(parts[2]);
+  if (model == nullptr) {
+    route.missing = fmt::format("there is no model \"{}\"", parts[2]);
+    return;
+  }
+  size_t next = 3;
+  if (parts.size() > 4 && parts[3] == "versions") {
+    if (parts[4] != model->version()) {
+      route.missing =
+          fmt::format("the model \"{}\" has no version \"{}\"", model->name(), parts[4]);
+      return;
+    }
+    next = 5;
+  }
+  const std::string_view call = parts.size() > next ? parts[next] : std::string_view();
+  if (parts.size() > next + 1) return;
+  if (call.empty()) route.what = Route::What::kModel;
+  if (call == "ready") route.what = Route::What::kModelReady;
+  if (call == "infer") route.what = Route::What::kInfer;
+  if (route.what != Route::What::kNothing) route.model = model;
+}
+
+std::optional<HttpResponse> Service::refuse(const HttpRequest& head) {
+  const Route route = route_of(head.target);
+  auto refusal = refuse(route, head);
+  if (!refusal) return refusal;
+  if (route.model != nullptr)
+    route.model->metrics().answered(refusal->status, seconds_since(head.arrival));
+  else
+    metrics_.answered(refusal->status);
+  return refusal;
+}
+
+std::optional<HttpResponse> Service::refuse(const Route& route, const HttpRequest& head) const {
+  if (route.what == Route::What::kNothing) return error_response(404, route.missing);
+  const bool infers = route.what == Route::What::kInfer;
+  const std::string_view allowed = infers ? "POST" : "GET";
+  if (head.method != allowed) {
+    HttpResponse response =
+        error_response(405, fmt::format("{} takes {} only", head.target, allowed));
+    response.fields.emplace_back("Allow", allowed);
+    return response;
+  }
+  if (!infers) return std::nullopt;
+  if (draining_) return unavailable("the server is shutting down");
+  if (const auto coding = head.field("Content-Encoding"); coding && *coding != "identity")
+    return error_response(
+        415, fmt::format("the body has the coding \"{}\", which is not read here", *coding));
+  return std::nullopt;
+}
+
+std::shared_ptr<Work> Service::handle(HttpRequest request, Respond respond) {
+  const Route route = route_of(request.target);
+  if (route.what == Route::What::kInfer)
+    return infer(*route.model, std::move(request), std::move(respond));
+  HttpResponse response = look_up(route);
+  metrics_.answered(response.status);
+  respond(std::move(response));
+  return nullptr;
+}
+
+HttpResponse Service::look_up(const Route& route) const {
+  switch (route.what) {
+    case Route::What::kServer:
+      return json_response(server_metadata());
+    case Route::What::kLive:
+      return json_response({{"live", true}});
+    case Route::What::kReady:
+      return json_response({{"ready", ready()}}, ready() ? 200 : 503);
+    case Route::What::kModel:
+      return json_response(model_metadata(*route.model));
+    case Route::What::kModelReady: {
+      const bool is_ready = !draining_ && route.model->ready();
+      return json_response({{"name", route.model->name()}, {"ready", is_ready}},
+                           is_ready ? 200 : 503);
+    }
+    case Route::What::kMetrics:
+      return {.content_type = Metrics::kContentType, .text = metrics_.text(connections_)};
+    default:
+      return error_response(404, route.missing);
+  }
+}
+
+std::shared_ptr<Work> Service::infer(ServedModel& model, HttpRequest request, Respond respond) {
+  Respond counted = [&model, arrival = request.arrival,
+                     respond = std::move(respond)](HttpResponse response) {
+    model.metrics().answered(response.status, seconds_since(arrival));
+    respond(std::move(response));
+  };
+  const auto arrival = request.arrival;
+  Result<InferRequest> read = read_infer_request(std::move(request), model.model());
+  if (!read.ok()) {
+    counted(response_of(read.status()));
+    return nullptr;
+  }
+  model.metrics().copied(read->copied_bytes);
+  if (read->deadline == kNoDeadline && default_seconds_ > 0)
+    read->deadline = arrival + std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                   std::chrono::duration<double>(default_seconds_));
+  return Inference::start(model, *std::move(read), std::move(counted), workers_);
+}
+
+}  // namespace millrace::serve

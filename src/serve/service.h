@@ -1,0 +1,53 @@
+// Service: answers the requests of the Open Inference Protocol, version 2, and /metrics.
+// Thread-safe.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "serve/http/message.h"
+#include "serve/http/workers.h"
+#include "serve/metrics.h"
+#include "serve/models/served_model.h"
+
+namespace millrace::serve {
+
+class Service : public Handler {
+ public:
+  // The objects that are passed by reference must outlive the service. `default_seconds`: the
+  // deadline of inference requests that state none; 0: none. `connections` is what /metrics reports
+  // as their number.
+  Service(const std::vector<std::unique_ptr<ServedModel>>& models, Metrics& metrics,
+          Workers& workers, double default_seconds, const std::atomic<uint32_t>& connections);
+
+  // From now on the server is not ready, and refuses inference.
+  void begin_drain() { draining_ = true; }
+
+  std::optional<HttpResponse> refuse(const HttpRequest& head) override;
+  std::shared_ptr<Work> handle(HttpRequest request, Respond respond) override;
+
+ private:
+  struct Route;
+
+  Route route_of(std::string_view target) const;
+  void route_model(const std::vector<std::string>& parts, Route& route) const;
+  ServedModel* find(std::string_view name) const;
+  std::optional<HttpResponse> refuse(const Route& route, const HttpRequest& head) const;
+  std::shared_ptr<Work> infer(ServedModel& model, HttpRequest request, Respond respond);
+  HttpResponse look_up(const Route& route) const;
+  bool ready() const;
+
+  const std::vector<std::unique_ptr<ServedModel>>& models_;
+  Metrics& metrics_;
+  Workers& workers_;
+  const double default_seconds_;
+  const std::atomic<uint32_t>& connections_;
+  std::atomic<bool> draining_ = false;
+};
+
+}  // namespace millrace::serve

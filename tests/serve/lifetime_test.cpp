@@ -1,0 +1,111 @@
+// The end of requests that do not simply succeed: late ones, abandoned ones, refused ones, failed
+// ones, and those that a server still has when it ends.
+#include <gmock/gmock.h>
+
+#include <future>
+#include <string>
+
+#include "tests/serve/serve_fixture.h"
+
+namespace millrace::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+using Lifetime = Serve;
+
+TEST_F(Lifetime, TheDeadlineOfARequestReachesItsJob) {
+  start();
+  HttpClient one = client();
+  faults().hold();
+  EXPECT_EQ(one.post(kInferPath, tiny_body(R"("timeout":2000)")).status, 504);
+  EXPECT_EQ(one.post(kInferPath, tiny_body(), "X-Request-Timeout: 2ms\r\n").status, 504);
+  EXPECT_EQ(one.post(kInferPath, tiny_body(), "X-Request-Timeout: 0.002\r\n").status, 504);
+  EXPECT_EQ(one.post(kInferPath, tiny_body(), "X-Request-Timeout: soon\r\n").status, 400);
+  EXPECT_THAT(one.get("/metrics").body, HasSubstr(R"(reason="late",version="1"} 3)"));
+  EXPECT_EQ(served().in_flight(), 0U);
+}
+
+TEST_F(Lifetime, TheServerMayStateADeadline) {
+  options_.request_seconds = 0.002;
+  start();
+  faults().hold();
+  EXPECT_EQ(client().post(kInferPath, tiny_body()).status, 504);
+}
+
+TEST_F(Lifetime, AClientThatGoesCancelsItsJob) {
+  start();
+  faults().hold();
+  HttpClient running = client(), queued = client();
+  running.send(post_text(kInferPath, tiny_body()));
+  faults().await_arrivals(1);
+  queued.send(post_text(kInferPath, tiny_body()));
+  ASSERT_TRUE(eventually([&] { return served().in_flight() == 2; }));
+  queued.close();
+  ASSERT_TRUE(eventually([&] { return served().in_flight() == 1; }));
+  running.close();
+  ASSERT_TRUE(eventually([&] { return served().in_flight() == 0; }));
+  ASSERT_TRUE(eventually([&] {
+    return client().get("/metrics").body.find(R"(reason="cancelled",version="1"} 2)") !=
+           std::string::npos;
+  }));
+}
+
+TEST_F(Lifetime, AFullQueueRefuses) {
+  options_.queue_depth = 1;
+  start();
+  faults().hold();
+  HttpClient first = client();
+  first.send(post_text(kInferPath, tiny_body()));
+  faults().await_arrivals(1);
+  const HttpAnswer refused = client().post(kInferPath, tiny_body());
+  EXPECT_EQ(refused.status, 429);
+  EXPECT_EQ(refused.fields.at("retry-after"), "1");
+  faults().release();
+  EXPECT_EQ(first.receive().status, 200);
+}
+
+TEST_F(Lifetime, AFailedJobIsAnsweredAndTheNextOneRuns) {
+  start();
+  faults().fail_nth(1);
+  HttpClient one = client();
+  EXPECT_EQ(one.post(kInferPath, tiny_body()).status, 500);
+  ASSERT_TRUE(eventually([&] { return served().ready(); }));
+  EXPECT_EQ(one.post(kInferPath, tiny_body()).status, 200);
+}
+
+TEST_F(Lifetime, ADrainAnswersWhatWasAccepted) {
+  serve::Server& server = start();
+  faults().hold();
+  HttpClient accepted = client(), other = client();
+  EXPECT_EQ(other.get("/v2/health/ready").status, 200);
+  accepted.send(post_text(kInferPath, tiny_body()));
+  faults().await_arrivals(1);
+  auto drained = std::async(std::launch::async, [&] { return server.drain(); });
+  ASSERT_TRUE(eventually([&] { return client().get("/v2/health/ready").status == 503; }));
+  EXPECT_EQ(client().get("/v2/health/live").status, 200);
+  EXPECT_EQ(client().post(kInferPath, tiny_body()).status, 503);
+  faults().release();
+  const HttpAnswer answer = accepted.receive();
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_EQ(answer.fields.at("connection"), "close");
+  EXPECT_TRUE(drained.get());
+}
+
+TEST_F(Lifetime, ADrainThatTakesTooLongCancels) {
+  options_.drain_seconds = 0.02;
+  serve::Server& server = start();
+  faults().hold();
+  HttpClient running = client(), queued = client();
+  running.send(post_text(kInferPath, tiny_body()));
+  faults().await_arrivals(1);
+  queued.send(post_text(kInferPath, tiny_body()));
+  ASSERT_TRUE(eventually([&] { return served().in_flight() == 2; }));
+  auto drained = std::async(std::launch::async, [&] { return server.drain(); });
+  EXPECT_EQ(queued.receive().status, 503);
+  EXPECT_EQ(running.receive().status, 503);
+  EXPECT_FALSE(drained.get());
+}
+
+}  // namespace
+}  // namespace millrace::test
