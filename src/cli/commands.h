@@ -158,6 +158,13 @@ struct TraceArguments {
   std::vector<std::string> command;  // a program and its arguments
 };
 
+struct FaultsArguments {
+  std::string text;         // a fault plan, as MILLRACE_FAULTS has it
+  bool transfers = false;   // as MILLRACE_TRANSFER_FAULTS has it
+  uint32_t jobs = 0;        // how many jobs to list the faults of
+  std::string unit, model;  // of these jobs; empty: names that no rule has
+};
+
 struct ConformanceArguments {
   std::string onnx_tests;
   std::string junit, table, filter, exclude;  // empty: none
@@ -187,6 +194,7 @@ Status check_compare(const CompareArguments& arguments);
 Status check_golden(const GoldenArguments& arguments);
 Status check_trace(const TraceArguments& arguments);
 Status check_conformance(const ConformanceArguments& arguments);
+Status check_faults(const FaultsArguments& arguments);
 
 Status run_compile(const CompileArguments& arguments);
 Status run_inspect(const InspectArguments& arguments);
@@ -196,6 +204,7 @@ Status run_evaluate(const EvaluateArguments& arguments);
 Status run_explain(const ExplainArguments& arguments);
 Status run_tune(const TuneArguments& arguments);
 Status run_shard(const ShardArguments& arguments);
+Status run_faults(const FaultsArguments& arguments);
 Result<int> run_compare(const CompareArguments& arguments);          // the exit code
 Result<int> run_golden(const GoldenArguments& arguments);            // the exit code
 Result<int> run_trace(const TraceArguments& arguments);              // the exit code

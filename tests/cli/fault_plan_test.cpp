@@ -1,0 +1,90 @@
+// `millrace faults`: what it says about plans, and that programs then meet just that.
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "tests/cli/cli_fixture.h"
+
+namespace millrace::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class FaultPlanCommand : public CliTest {
+ protected:
+  std::string explained(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), "faults");
+    const ProgramResult result = millrace(arguments);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return result.out;
+  }
+};
+
+TEST_F(FaultPlanCommand, SaysWhichJobsFailAndWhatEachApiSees) {
+  EXPECT_THAT(explained({"fail:jobs=5-9,model=glyphs,p=0.5%,status=1201"}),
+              AllOf(HasSubstr("Jobs 5 to 9, if of model \"glyphs\", fail instead of running, "
+                              "each with a probability of 0.5 %."),
+                    HasSubstr("native API or Python sees DEVICE_FAILED, one of VART RUNTIME_ERROR, "
+                              "one of NRT NRT_EXEC_HW_ERR_HBM_UE (1201)."),
+                    HasSubstr("degraded"), HasSubstr("Seed 0 ")));
+  EXPECT_THAT(explained({"oom:jobs=7"}),
+              AllOf(HasSubstr("Job 7 fails instead"), HasSubstr("VART OUT_OF_MEMORY"),
+                    HasSubstr("The unit goes on."), Not(HasSubstr("Seed"))));
+  EXPECT_THAT(explained({"fail_every=3,status=INTERNAL"}),
+              AllOf(HasSubstr("Jobs 3, 6 and so on fail"), HasSubstr("INTERNAL")));
+}
+
+TEST_F(FaultPlanCommand, SaysWhatElseHappens) {
+  EXPECT_THAT(explained({"slow:for=1500us,after=10"}),
+              HasSubstr("Jobs from 11 on take 1500 us longer"));
+  EXPECT_THAT(explained({"hang:jobs=2,unit=video"}),
+              AllOf(HasSubstr("Job 2 of unit \"video\" blocks for ever"),
+                    HasSubstr("MILLRACE_WATCHDOG"), HasSubstr("counted on their own")));
+  EXPECT_THAT(explained({"nan:output=scores"}),
+              AllOf(HasSubstr("All jobs run, and output \"scores\" is then filled with NaN"),
+                    HasSubstr("NEURON_FAIL_ON_NAN")));
+  EXPECT_THAT(explained({"fail:jobs=3,status=NRT_EXEC_HW_ERR_DMA_ABORT", "--transfers"}),
+              AllOf(HasSubstr("Transfer 3 fails"), HasSubstr("NRT_EXEC_HW_ERR_DMA_ABORT (1203)"),
+                    Not(HasSubstr("VART"))));
+  EXPECT_THAT(explained({""}), HasSubstr("no faults"));
+}
+
+TEST_F(FaultPlanCommand, ListsTheFaultsOfTheFirstJobs) {
+  EXPECT_EQ(explained({"fail:jobs=2;slow:every=2,for=2ms", "--jobs", "5"}),
+            explained({"fail:jobs=2;slow:every=2,for=2ms"}) +
+                "\n"
+                "job 2: takes 2 ms longer, fails with DEVICE_FAILED (VART RUNTIME_ERROR, NRT "
+                "NRT_HW_ERROR)\n"
+                "job 4: takes 2 ms longer\n"
+                "2 of 5 jobs have a fault\n");
+  EXPECT_THAT(explained({"fail:model=glyphs", "--jobs", "5"}),
+              AllOf(HasSubstr("0 of 5 jobs"), HasSubstr("--model say")));
+  EXPECT_THAT(explained({"fail:model=glyphs", "--jobs", "5", "--model", "glyphs"}),
+              HasSubstr("5 of 5 jobs"));
+}
+
+TEST_F(FaultPlanCommand, NamesTheWordThatMakesNoSense) {
+  expect_wrong_command_line(millrace({"faults", "fial:jobs=3"}), "no action \"fial\"");
+  expect_wrong_command_line(millrace({"faults", "fail:jobs=x"}), "jobs: \"x\"");
+  expect_wrong_command_line(millrace({"faults", "nan:", "--transfers"}), "no outputs");
+  expect_wrong_command_line(millrace({"faults"}), "plan");
+}
+
+// The tool itself is such a program: the job that is listed is the one that fails.
+TEST_F(FaultPlanCommand, ForeseesWhatProgramsMeet) {
+  const std::string plan = "fail:p=5%,model=glyphs;seed=3";
+  const std::string list = explained({plan, "--jobs", "1000", "--model", "glyphs"});
+  const uint64_t first = std::stoull(list.substr(list.find("\njob ") + 5));
+  ASSERT_GT(first, 4u);
+  ::setenv("MILLRACE_FAULTS", plan.c_str(), 1);
+  expect_failure(millrace({"bench", kGlyphsOnnx, "--device", "null", "--scenario", "single-stream",
+                           "--warmup", std::to_string(first - 1), "-n", "1"}),
+                 "single-stream, job 1: an injected fault");
+  ::unsetenv("MILLRACE_FAULTS");
+}
+
+}  // namespace
+}  // namespace millrace::test
