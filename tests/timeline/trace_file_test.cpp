@@ -28,10 +28,12 @@ using nlohmann::json;
 using runtime::JobMemory;
 using runtime::Session;
 
-// A session of the tiny model on the null device, opened as a program opens it.
+// A session of the tiny model on a device, opened as a program opens it.
 struct Program {
-  std::shared_ptr<device::Device> device =
-      device::open_device_of_program("null", {.lanes = 2}).value();
+  explicit Program(const char* device_name = "null")
+      : device(device::open_device_of_program(device_name, {.lanes = 2}).value()) {}
+
+  std::shared_ptr<device::Device> device;
   std::shared_ptr<const device::Program> program =
       device->load(std::make_shared<graph::CompiledModel>(test::tiny_model())).value();
   std::unique_ptr<Session> session = Session::create(device, program).value();
@@ -134,6 +136,32 @@ TEST_F(TraceFile, HasCallbacks) {
             }),
             0);
   EXPECT_EQ(events("X", "callback").size(), 5u);
+}
+
+TEST_F(TraceFile, DividesJobsIntoTheirOperators) {
+  ASSERT_EQ(run([] {
+              Program("cpu").submit_and_wait(2);
+              return 0;
+            }),
+            0);
+  const auto runs = jobs();
+  ASSERT_EQ(runs.size(), 2u);
+  for (const json& job : runs) {
+    std::vector<std::string> names;
+    double until = job["ts"];
+    const double end = until + job["dur"].get<double>();
+    for (const json& phase : events("X", "phase")) {
+      if (phase["args"]["job"] != job["args"]["job"]) continue;
+      names.push_back(phase["name"]);
+      EXPECT_GE(phase["ts"].get<double>(), until - 1e-3) << "they follow each other";
+      until = phase["ts"].get<double>() + phase["dur"].get<double>();
+    }
+    EXPECT_LE(until, end + 1e-3);
+    ASSERT_GE(names.size(), 3u);
+    EXPECT_EQ(names.front(), "inputs");
+    EXPECT_EQ(names.back(), "outputs");
+    EXPECT_THAT(names, testing::Contains(testing::HasSubstr("(Conv")));
+  }
 }
 
 TEST_F(TraceFile, ShowsInjectedFaultsAndTheStatusesOfTheirJobs) {

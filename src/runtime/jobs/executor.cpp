@@ -231,6 +231,22 @@ void Executor::skip_job(queue::SequenceId job) noexcept {
   }
 }
 
+std::span<const NameId> Executor::step_names() noexcept {
+  try {
+    std::call_once(named_steps_, [this] {
+      std::vector<NameId> names;
+      for (const device::StepInfo& step : program_->info().steps)
+        names.push_back(name_id(step.node.empty()
+                                    ? step.operation
+                                    : fmt::format("{} ({})", step.node, step.operation)));
+      step_names_ = std::move(names);
+    });
+  } catch (const std::exception&) {
+    return {};
+  }
+  return step_names_;
+}
+
 std::string Executor::describe(const queue::RunPosition& position) const {
   const auto& partitions = model().partitions;
   std::string kind;

@@ -8,10 +8,12 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/names.h"
 #include "base/status.h"
 #include "device/device.h"
 #include "memory/buffer.h"
@@ -76,6 +78,10 @@ class Executor {
     if (queue::unit_of(skipped) != queue::unit_of(job) || skipped < job) program_->skip_job();
   }
 
+  // Returns a name for each step of the program, for events (base/hooks.h). The first call makes
+  // them; none if memory is exhausted. Thread-safe.
+  std::span<const NameId> step_names() noexcept;
+
   // Describes what a job at `position` is doing: frame, partition, operator and output.
   // Thread-safe.
   std::string describe(const queue::RunPosition& position) const;
@@ -113,6 +119,8 @@ class Executor {
   static constexpr queue::SequenceId kNoJob = 0;
   std::atomic<queue::SequenceId> first_skipped_{kNoJob};
   std::vector<LaneState> states_;  // by LaneId
+  std::once_flag named_steps_;
+  std::vector<NameId> step_names_;
 };
 
 }  // namespace millrace::runtime

@@ -3,6 +3,10 @@
 #include "runtime/jobs/run_job.h"
 
 #include <algorithm>
+#include <optional>
+
+#include "base/hooks.h"
+#include "runtime/jobs/phase_events.h"
 
 namespace millrace::runtime {
 namespace {
@@ -96,6 +100,9 @@ Status run_with_access(Executor& executor, const JobBindings& bindings, const Jo
 Status run_job(Executor& executor, const JobBindings& bindings, const JobSync& sync,
                queue::RunControl& control, BoundaryConversions& conversions) noexcept {
   executor.begin_job(control.sequence());
+  std::optional<PhaseEvents> phases;
+  if (hooks_observed()) [[unlikely]]
+    if (const auto steps = executor.step_names(); !steps.empty()) phases.emplace(steps, control);
   const bool plain = is_plain(bindings.inputs) && is_plain(bindings.outputs);
   Status status = plain ? run_frames(executor, bindings, control, conversions)
                         : run_with_access(executor, bindings, sync, control, conversions);
