@@ -20,6 +20,7 @@
 #include "base/settings/environment.h"
 #include "model/files/temporary_output.h"
 #include "timeline/chrome_trace.h"
+#include "timeline/page.h"
 #include "timeline/recorder.h"
 
 namespace millrace::timeline {
@@ -62,7 +63,8 @@ void report(const Status& status) {
 
 Status write_file(const std::string& path) {
   const CancellationOff whole;
-  const std::string text = chrome_trace(timeline_of(current_recording()));
+  std::string text = chrome_trace(timeline_of(current_recording()));
+  if (path.ends_with(".html")) text = page_of(text);
   const Status written = model::write_whole_file(path, std::as_bytes(std::span(text)));
   return written.with_context(fmt::format("cannot write {}", path));
 }

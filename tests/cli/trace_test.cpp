@@ -57,6 +57,16 @@ TEST_F(TraceTest, PassesOptionsOnToTheProgram) {
   EXPECT_GT(jobs_in("a.json"), 0u);
 }
 
+TEST_F(TraceTest, LeavesAPageForBrowsers) {
+  const ProgramResult result = traced(bench(8), {"-o", "trace.html"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, ContainsRegex("trace.html: [0-9]+ jobs on "));
+  std::ifstream page(file("trace.html"));
+  std::string first;
+  std::getline(page, first);
+  EXPECT_EQ(first, "<!DOCTYPE html>");
+}
+
 TEST_F(TraceTest, EndsAsTheProgramDoes) {
   const ProgramResult result = traced(bench(2) + "; exit 7");
   EXPECT_EQ(result.exit_code, 7);

@@ -20,6 +20,7 @@
 #include "tests/runtime/session_fixture.h"
 #include "tests/support/run_in_child.h"
 #include "tests/support/temporary_directory.h"
+#include "timeline/page.h"
 
 namespace millrace::timeline {
 namespace {
@@ -162,6 +163,18 @@ TEST_F(TraceFile, DividesJobsIntoTheirOperators) {
     EXPECT_EQ(names.back(), "outputs");
     EXPECT_THAT(names, testing::Contains(testing::HasSubstr("(Conv")));
   }
+}
+
+TEST_F(TraceFile, IsAPageIfItsNameSaysSo) {
+  variables_["MILLRACE_TRACE"] = directory_.file("trace.html");
+  ASSERT_EQ(run_jobs(4), 0);
+  std::ifstream file(directory_.file("trace.html"));
+  const std::string page{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_TRUE(page.starts_with("<!DOCTYPE html>"));
+  const json trace = json::parse(trace_in(page));
+  size_t jobs = 0;
+  for (const json& event : trace["traceEvents"]) jobs += event.value("cat", "") == "job";
+  EXPECT_EQ(jobs, 4u);
 }
 
 TEST_F(TraceFile, ShowsInjectedFaultsAndTheStatusesOfTheirJobs) {

@@ -451,13 +451,14 @@ void add_trace_command(CLI::App& app, CommandLine& line) {
   show_by_example(
       *command,
       {"millrace trace -- ./program model.rai",
-       "millrace trace -o bench.json -- millrace bench model.rai"},
+       "millrace trace -o bench.html -- millrace bench model.rai"},
       "0 success, 1 failure, 2 wrong command line; otherwise that of the program, 128 + "
       "N if the signal N ended it",
-      "The program may use any API of Millrace. ui.perfetto.dev opens the file: "
-      "docs/timeline.md.");
+      "The program may use any API of Millrace. A page needs a browser only; ui.perfetto.dev "
+      "opens JSON: docs/timeline.md.");
   auto arguments = std::make_shared<TraceArguments>();
-  taking(command->add_option("-o,--output", arguments->output, "the file to write, NAME.json"),
+  taking(command->add_option("-o,--output", arguments->output,
+                             "the file to write: NAME.json, or NAME.html for browsers"),
          "FILE")
       ->capture_default_str();
   taking(

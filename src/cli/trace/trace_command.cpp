@@ -20,9 +20,12 @@
 #include "cli/commands.h"
 #include "cli/trace/trace_summary.h"
 #include "io/file.h"
+#include "timeline/page.h"
 
 namespace millrace::cli {
 namespace {
+
+constexpr std::string_view kJson = ".json", kPage = ".html";
 
 // While it exists, Ctrl-C ends the program that runs, and not this one, which waits for it.
 class InterruptionsIgnored {
@@ -97,7 +100,8 @@ std::string report(const std::string& path, const FileIdentity& before) {
     return "the program has left no trace: it has opened no device, or was ended by a signal";
   const auto bytes = io::read_file(path);
   if (!bytes.ok()) return bytes.status().message();
-  const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+  std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+  if (path.ends_with(kPage)) text = timeline::trace_in(text);
   const Result<TraceSummary> summary = summary_of_trace(text);
   return fmt::format("{}: {}", path,
                      summary.ok() ? summary_text(*summary) : summary.status().message());
@@ -106,9 +110,9 @@ std::string report(const std::string& path, const FileIdentity& before) {
 }  // namespace
 
 Status check_trace(const TraceArguments& arguments) {
-  if (arguments.output.ends_with(".json")) return {};
+  if (arguments.output.ends_with(kJson) || arguments.output.ends_with(kPage)) return {};
   return invalid_argument(
-      fmt::format("--output {}: the name must end with .json", arguments.output));
+      fmt::format("--output {}: the name must end with {} or {}", arguments.output, kJson, kPage));
 }
 
 Result<int> run_trace(const TraceArguments& arguments) {
