@@ -60,7 +60,7 @@ uint64_t Ring::read(uint64_t first, std::vector<Event>& events) const {
       packed[i] = std::atomic_ref(place(number)[i]).load(std::memory_order_acquire);
     events.push_back(unpack(packed));
   }
-  // Those that were replaced while they were read are removed again.
+  // Events that were replaced while they were read are removed again.
   const uint64_t kept = std::min(oldest(appended()), end);
   const auto from = events.begin() + static_cast<std::ptrdiff_t>(before);
   events.erase(from, from + static_cast<std::ptrdiff_t>(kept - begin));

@@ -13,7 +13,7 @@
 
 namespace millrace::timeline {
 
-// What a running job did from one time until another.
+// A part of a run, such as an operator.
 struct Phase {
   NameId name = 0;
   int64_t begin_ns = 0;

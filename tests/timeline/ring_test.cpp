@@ -49,7 +49,7 @@ TEST(Ring, ReadsFromTheEventThatIsAskedFor) {
   EXPECT_EQ(events.size(), 2u);
 }
 
-// What is read while the writer goes round the ring is whole, in order and without gaps.
+// Events that are read while the writer goes round the ring are whole, in order and without gaps.
 TEST(Ring, IsReadWhileItIsWritten) {
   constexpr uint64_t kEvents = 200'000;
   const auto ring = Ring::make(64);

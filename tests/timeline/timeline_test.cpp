@@ -1,4 +1,4 @@
-// What the events of a recording mean.
+// The meaning of the events of a recording.
 #include "timeline/timeline.h"
 
 #include <gmock/gmock.h>
