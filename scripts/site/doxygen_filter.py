@@ -1,16 +1,20 @@
 #!/usr/bin/env python3
 """Prints a header with its comments as Doxygen reads them.
 
-The headers have plain `//` comments. The first one of a file describes the file; one right before a
-declaration describes this; one after code, with the lines below it that go on at the same column,
-describes that code. Other comments, such as titles of sections, stay as they are. Lines that are
-indented within a comment are lists of columns and keep their form.
+The headers have plain `//` comments. The first one of a file describes the file, and the classes
+that its first line names. One right before a declaration describes this, and the declarations after
+it if it begins with a verb in the plural, such as "Return". One after code, with the lines below it
+that go on at the same column, describes that code. Other comments, such as titles of sections, stay
+as they are. Lines that are indented within a comment are lists of columns and keep their form.
 """
 import re
 import sys
 
 LINE = re.compile(r"(\s*)//(?!/)(.*)$")
 TRAILING = re.compile(r"(.*?[^\s:\"'].*?\s)//(?!/)\s?(.*)$")
+CLASS = re.compile(r"(?:class|struct)(?: \[\[\w+\]\])? (\w+)(?: final)?(?: :.*)? \{")
+UNDESCRIBED = re.compile(r"#(?!define)|}|//")
+OF_SEVERAL = re.compile(r"\s*// (?:Return|Make|Handles|Both) ")
 SPECIAL = re.compile(r"([\\@<>#%&])")
 
 
@@ -59,39 +63,71 @@ def continues(trailing, line):
     return len(LINE.match(line)[1]) == trailing.index("//")
 
 
-def filtered(lines):
-    groups = list(blocks(lines))
-    result = []
-    first = True
-    for i, group in enumerate(groups):
-        if not LINE.match(group[0]):
-            code = TRAILING.match(group[0])
-            if code and not group[0].lstrip().startswith("#"):
-                result.append(f"{code[1]}///< {escaped(code[2])}")
-            else:
-                result.append(group[0])
-            continue
-        before = groups[i - 1][0] if i else ""
-        if TRAILING.match(before) and not LINE.match(before) and continues(before, group[0]):
-            while group and continues(before, group[0]):
-                result += converted([group[0]], "///<")
-                group = group[1:]
-            if not group:
-                continue
-        after = groups[i + 1][0].strip() if i + 1 < len(groups) else ""
-        if first:
-            result += ["/// \\file", *converted(group, "///")]
-        elif after and not after.startswith(("#", "}", "//")):
-            result += converted(group, "///")
+class Filter:
+    """Makes the lines of one header anew."""
+
+    def __init__(self, name):
+        self.name = name
+        self.named = ""  # the first line of the comment of the file
+        self.is_open = False  # whether a comment describes several declarations
+        self.result = []
+
+    def code(self, line, is_described):
+        if self.is_open and (not line.strip() or line.lstrip().startswith(("}", "private:"))):
+            self.end_several()
+        declared = CLASS.match(line)
+        if declared and not is_described and re.search(rf"\b{declared[1]}\b", self.named):
+            self.result.append(f"/// \\copydetails {self.name}")
+        comment = TRAILING.match(line)
+        if comment and not line.lstrip().startswith("#"):
+            self.result.append(f"{comment[1]}///< {escaped(comment[2])}")
         else:
-            result += group
-        first = False
-    return result
+            self.result.append(line)
+
+    def end_several(self):
+        if self.is_open:
+            self.result.append("///@}")
+        self.is_open = False
+
+    def comment(self, lines, before, after):
+        """Adds a comment; `before` and `after` are the lines around it."""
+        self.end_several()
+        if not self.named:
+            self.named = text_of(lines[0])
+            self.result += ["/// \\file", *converted(lines, "///")]
+            return
+        if TRAILING.match(before) and not LINE.match(before):
+            going_on = sum(1 for line in lines if continues(before, line))
+            for line in lines[:going_on]:
+                self.result += converted([line], "///<")
+            lines = lines[going_on:]
+        if not lines:
+            return
+        if not after or UNDESCRIBED.match(after):
+            self.result += lines
+            return
+        if OF_SEVERAL.match(lines[0]):
+            self.is_open = True
+            self.result.append("///@{")
+        self.result += converted(lines, "///")
+
+
+def filtered(name, lines):
+    groups = [[""], *blocks(lines), [""]]
+    header = Filter(name)
+    for before, group, after in zip(groups, groups[1:], groups[2:]):
+        if LINE.match(group[0]):
+            header.comment(group, before[0], after[0].strip())
+        else:
+            header.code(group[0], LINE.match(before[0]) is not None)
+    return header.result
 
 
 def main():
-    with open(sys.argv[1], encoding="utf-8") as header:
-        print("\n".join(filtered(header.read().splitlines())))
+    path = sys.argv[1]
+    with open(path, encoding="utf-8") as header:
+        lines = header.read().splitlines()
+    print("\n".join(filtered(path[path.rindex("include/") + len("include/") :], lines)))
 
 
 if __name__ == "__main__":
