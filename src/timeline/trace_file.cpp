@@ -15,11 +15,13 @@
 
 #include "base/cancellation.h"
 #include "base/files/output_target.h"
+#include "base/hooks.h"
 #include "base/log.h"
 #include "base/never_destroyed.h"
 #include "base/settings/environment.h"
 #include "model/files/temporary_output.h"
 #include "timeline/chrome_trace.h"
+#include "timeline/dump_on_signals.h"
 #include "timeline/page.h"
 #include "timeline/recorder.h"
 
@@ -81,6 +83,24 @@ void write_now() noexcept {
   }
 }
 
+// Runs once, when the process exits or the library is unloaded.
+void end() noexcept {
+  end_dumps();
+  write_now();
+}
+
+// Observes the completions: a program whose device fails may be killed, or never end.
+void watch_failures(void*, const HookEvent& event) noexcept {
+  constexpr int64_t kPauseNs = 1'000'000'000;
+  static std::atomic<int64_t> next_ns{0};
+  if (event.point != HookPoint::kCompleted) return;
+  const auto code = static_cast<StatusCode>(event.detail);
+  if (code != StatusCode::kDeviceFailed && code != StatusCode::kHung) return;
+  int64_t next = next_ns.load(std::memory_order_relaxed);
+  if (event.time_ns >= next && next_ns.compare_exchange_strong(next, event.time_ns + kPauseNs))
+    request_dump();
+}
+
 Status begin() {
   const std::string_view path = environment_variable(kPathVariable);
   if (path.empty()) return {};
@@ -92,8 +112,12 @@ Status begin() {
                             number_variable(kRoomVariable, kUsualRoom, kLeastRoom, kMostRoom));
   MILLRACE_RETURN_IF_ERROR(start_recording(std::bit_ceil(room)));
   file.active.store(true);
-  if (std::atexit(write_now) == 0) return {};
-  return {StatusCode::kOutOfMemory, "the trace is only written when devices close"};
+  if (std::atexit(end) != 0)
+    return {StatusCode::kOutOfMemory, "the trace is only written when devices close"};
+  MILLRACE_RETURN_IF_ERROR(dump_on_signals(write_now).with_context(
+      "the trace is only written when devices close and the process exits"));
+  static_cast<void>(add_hook(watch_failures, nullptr));
+  return {};
 }
 
 }  // namespace

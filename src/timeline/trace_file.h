@@ -1,7 +1,7 @@
 // The file that MILLRACE_TRACE names: the timeline of this process, whichever API it uses.
 // Recording begins when the first device is opened. The file is written when the last device has
-// closed and when the process exits, each time with everything since the beginning, and atomically
-// replaces an existing one.
+// closed, when the process exits, and when signals or failures ask for it (dump_on_signals.h), each
+// time with everything since the beginning, and atomically replaces an existing one.
 //
 // Failures are logged; the program goes on. Thread-safe.
 #pragma once

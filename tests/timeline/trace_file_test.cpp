@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -209,6 +210,65 @@ TEST_F(TraceFile, IsWrittenByProgramsThatFailWithOpenDevices) {
             }),
             7);
   EXPECT_EQ(jobs().size(), 3u);
+}
+
+TEST_F(TraceFile, IsWrittenByProgramsThatASignalEnds) {
+  for (const int signal : {SIGTERM, SIGINT, SIGABRT}) {
+    std::filesystem::remove(path_);
+    EXPECT_EQ(run([signal] {
+                Program program;
+                program.submit_and_wait(3);
+                ::raise(signal);
+                return 0;
+              }),
+              128 + signal);
+    EXPECT_EQ(jobs().size(), 3u) << signal;
+  }
+}
+
+// A program that is killed while its trace is complete so far, because it has asked for it.
+class TraceFileOnDemand : public TraceFile {
+ protected:
+  // Waits for the file, and ends the process without any handler.
+  static int end_once_written(const std::string& path) {
+    while (!std::filesystem::exists(path))
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    ::raise(SIGKILL);
+    return 0;
+  }
+};
+
+TEST_F(TraceFileOnDemand, IsWrittenForASignal) {
+  EXPECT_EQ(run([&] {
+              Program program;
+              program.submit_and_wait(3);
+              ::raise(SIGUSR2);
+              return end_once_written(path_);
+            }),
+            128 + SIGKILL);
+  EXPECT_EQ(jobs().size(), 3u);
+}
+
+TEST_F(TraceFileOnDemand, IsWrittenWhenADeviceFails) {
+  variables_["MILLRACE_FAULTS"] = "fail=2";
+  EXPECT_EQ(run([&] {
+              Program program;
+              program.submit_and_wait(2);
+              return end_once_written(path_);
+            }),
+            128 + SIGKILL);
+  EXPECT_FALSE(jobs().empty());
+}
+
+TEST_F(TraceFileOnDemand, LeavesTheProgramsOwnHandlersAlone) {
+  static volatile sig_atomic_t seen = 0;
+  EXPECT_EQ(run([] {
+              ::signal(SIGUSR2, [](int) { seen = 1; });
+              Program program;
+              ::raise(SIGUSR2);
+              return seen == 1 ? 0 : 1;
+            }),
+            0);
 }
 
 TEST_F(TraceFile, HasTheJobsOfAllDevicesInTurn) {

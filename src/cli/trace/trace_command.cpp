@@ -97,7 +97,7 @@ FileIdentity file_at(const std::string& path) {
 std::string report(const std::string& path, const FileIdentity& before) {
   const FileIdentity after = file_at(path);
   if (!after.known || after == before)
-    return "the program has left no trace: it has opened no device, or was ended by a signal";
+    return "the program has left no trace: it has opened no device, or was killed";
   const auto bytes = io::read_file(path);
   if (!bytes.ok()) return bytes.status().message();
   std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
