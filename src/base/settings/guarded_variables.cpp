@@ -17,6 +17,7 @@ constexpr std::string_view kGuarded[] = {
     "MILLRACE_COLUMN_TABLE",
     "MILLRACE_DEVICE",  // another device computes other results, or none
     "MILLRACE_FAULTS",
+    "MILLRACE_NRT_EXCLUSIVE_CORES",  // creates a file
     "MILLRACE_NRT_FAULT_STATUS",
     "MILLRACE_PACKED_WEIGHTS",
     "MILLRACE_PLUGIN_DIR",

@@ -15,7 +15,7 @@
 
 namespace millrace::device {
 
-// What programs see of a failure, by the API that they use.
+// Names a failure as the programs of each API see it.
 struct FailureView {
   std::string_view vart;    // "RUNTIME_ERROR"
   std::string_view nrt;     // "NRT_HW_ERROR"

@@ -44,7 +44,7 @@ using FaultRules = std::vector<FaultRule>;
 // The most rules of one plan: the rules that select a frame are kept as bits of a word.
 inline constexpr size_t kMostFaultRules = 64;
 
-// What rules can know of a job.
+// Holds the facts of a job that rules can use.
 struct FaultedJob {
   uint64_t number = 0;  // among the jobs that the device has accepted, from 1
   uint16_t frame = 0;

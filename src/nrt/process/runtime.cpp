@@ -17,6 +17,7 @@
 #include "nrt/objects/error_tracker.h"
 #include "nrt/objects/tensor_set.h"
 #include "nrt/process/call_gate.h"
+#include "nrt/process/inspect_settings.h"
 #include "nrt/process/log_setup.h"
 #include "nrt/requests/collective.h"
 #include "runtime/loading/loader.h"
@@ -54,6 +55,17 @@ void end_all_handles() noexcept {
   sendrecv::CommunicatorHandles::of_process().drop_all();
 }
 
+// Claims the cores if they are exclusive. The settings then have the cores that were free.
+Result<CoreClaim> claim_cores(Settings& settings) {
+  if (settings.exclusive_cores.empty()) return CoreClaim();
+  MILLRACE_ASSIGN_OR_RETURN(
+      CoreClaim claim, CoreClaim::make(settings.exclusive_cores,
+                                       {settings.cores, settings.all_cores, settings.any_cores}));
+  settings.cores = claim.cores();
+  MILLRACE_ASSIGN_OR_RETURN(settings.profile, inspect_settings(settings.cores));
+  return claim;
+}
+
 }  // namespace
 
 std::atomic<Runtime*> Runtime::current_{nullptr};
@@ -66,7 +78,8 @@ Status Runtime::start() {
   if (now.running != nullptr) return {};
   MILLRACE_RETURN_IF_ERROR(watch_for_forks());
   set_up_log();
-  MILLRACE_ASSIGN_OR_RETURN(const Settings settings, settings_of_environment());
+  MILLRACE_ASSIGN_OR_RETURN(Settings settings, settings_of_environment());
+  MILLRACE_ASSIGN_OR_RETURN(CoreClaim claim, claim_cores(settings));
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<device::Device> device,
                             device::open_device_of_program());
   // A hung request may have kept the device of an earlier nrt_init alive, with its old faults.
@@ -75,7 +88,7 @@ Status Runtime::start() {
   log_start(settings, *device);
   ProcessCounters::of_process().start(settings.all_cores, settings.cores.first,
                                       settings.cores.count);
-  now.running.reset(new Runtime(settings, std::move(device)));
+  now.running.reset(new Runtime(settings, std::move(claim), std::move(device)));
   current_.store(now.running.get(), std::memory_order_release);
   if (!now.was_started.exchange(true)) {
     pthread_atfork(nullptr, nullptr, [] { current_.store(nullptr, std::memory_order_release); });
@@ -100,8 +113,9 @@ Absence Runtime::absence() noexcept {
   return now.was_started ? Absence::kClosed : Absence::kNotStarted;
 }
 
-Runtime::Runtime(const Settings& settings, std::shared_ptr<device::Device> device)
+Runtime::Runtime(const Settings& settings, CoreClaim claim, std::shared_ptr<device::Device> device)
     : settings_(settings),
+      claim_(std::move(claim)),
       inspection_(settings.profile),
       device_(std::move(device)),
       host_(std::make_shared<memory::Bank>("host", memory::kUnlimited)),

@@ -19,6 +19,7 @@
 #include "memory/bank.h"
 #include "nrt/objects/model.h"
 #include "nrt/objects/tensor.h"
+#include "nrt/process/core_claim.h"
 #include "nrt/process/debug_streams.h"
 #include "nrt/process/rank_world.h"
 #include "nrt/process/settings.h"
@@ -73,7 +74,7 @@ class Runtime {
                                       std::shared_ptr<ranks::Communicator> communicator = nullptr);
 
  private:
-  Runtime(const Settings& settings, std::shared_ptr<device::Device> device);
+  Runtime(const Settings& settings, CoreClaim claim, std::shared_ptr<device::Device> device);
   uint32_t least_used_core() const;
   Result<ModelMemory> memory_of(const device::Program& program, uint32_t core);
   void close() noexcept;
@@ -81,6 +82,7 @@ class Runtime {
   static std::atomic<Runtime*> current_;
 
   const Settings settings_;
+  const CoreClaim claim_;                          // ends after the members below
   const trace::EnvironmentInspection inspection_;  // destroyed after all members below
   const std::shared_ptr<device::Device> device_;
   const std::shared_ptr<memory::Bank> host_;

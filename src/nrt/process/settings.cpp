@@ -17,6 +17,7 @@
 #include "base/settings/duration.h"
 #include "base/settings/environment.h"
 #include "memory/bank.h"
+#include "nrt/process/core_claim.h"
 #include "nrt/process/inspect_settings.h"
 #include "nrt/process/launcher.h"
 #include "nrt/process/log_location.h"
@@ -222,6 +223,8 @@ Result<Settings> settings_of_environment() {
   Settings settings;
   MILLRACE_ASSIGN_OR_RETURN(settings.all_cores, total_cores());
   MILLRACE_ASSIGN_OR_RETURN(settings.cores, visible_cores());
+  settings.any_cores = environment_variable(kVisibleCores).empty();
+  MILLRACE_ASSIGN_OR_RETURN(settings.exclusive_cores, exclusive_core_file());
   MILLRACE_ASSIGN_OR_RETURN(
       const uint64_t timeout,
       number_variable(kExecTimeout, settings.exec_timeout.count(), 0, kLongestTimeout));

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "base/log.h"
 #include "base/status.h"
@@ -20,6 +21,10 @@ namespace millrace::nrt {
 struct Settings {
   CoreRange cores;         // those that the program sees; calls number them from 0
   uint32_t all_cores = 1;  // the number of logical cores, visible or not
+  // Other cores would do as well, since NEURON_RT_VISIBLE_CORES does not say which.
+  bool any_cores = false;
+  // The file by which processes exclude each other from cores; empty: cores are shared.
+  std::string exclusive_cores;
   std::chrono::seconds exec_timeout{600};
   // How long a request may run without progress: the smaller of exec_timeout and MILLRACE_WATCHDOG.
   std::chrono::nanoseconds watchdog = exec_timeout;
