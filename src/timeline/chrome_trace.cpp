@@ -100,7 +100,7 @@ class Writer {
     return thread;
   }
   int64_t unit_track(uint16_t unit) {
-    if (named_units_.insert(unit).second) name_track(kUnits, unit, fmt::format("unit {}", unit));
+    if (named_units_.insert(unit).second) name_track(kUnits, unit, name_of_unit(timeline_, unit));
     return unit;
   }
 
@@ -182,10 +182,11 @@ class Writer {
     }
     for (auto& [unit, of_unit] : changes) {
       std::ranges::stable_sort(of_unit, {}, &Change::time_ns);
+      const int64_t track = unit_track(unit);
+      const std::string name = name_of_unit(timeline_, unit) + " waiting";
       int waiting = 0;
       for (const Change& change : of_unit) {
-        Json counter = event("C", kUnits, unit, fmt::format("unit {} waiting", unit), "waiting",
-                             change.time_ns);
+        Json counter = event("C", kUnits, track, name, "waiting", change.time_ns);
         counter["args"] = {{"jobs", waiting += change.by}};
         add(counter);
       }

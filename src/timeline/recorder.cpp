@@ -32,6 +32,7 @@ struct Recorder {
   std::mutex mutex;
   std::vector<std::unique_ptr<Slot>> slots;
   std::map<ThreadId, std::string> threads;
+  std::map<uint16_t, std::string> units;
   size_t room = kUsualRoom;
   int64_t begin_ns = 0;
   bool active = false;
@@ -153,6 +154,15 @@ bool is_recording() noexcept {
   return recorder().active;
 }
 
+void name_unit(uint16_t unit, std::string_view name) noexcept {
+  try {
+    const std::lock_guard lock(recorder().mutex);
+    if (recorder().active) recorder().units[unit] = name;
+  } catch (const std::bad_alloc&) {
+    // The unit is known by its id.
+  }
+}
+
 Recording current_recording() {
   Recorder& all = recorder();
   Recording recording;
@@ -160,6 +170,7 @@ Recording current_recording() {
   recording.begin_ns = all.begin_ns;
   recording.dropped = all.without_ring.load(std::memory_order_relaxed);
   recording.threads = all.threads;
+  recording.units = all.units;
   for (const auto& slot : all.slots)
     recording.dropped += slot->ring->read(slot->first, recording.events);
   recording.end_ns = now_ns();

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/status.h"
@@ -24,6 +25,7 @@ struct Recording {
   std::vector<Event> events;  // in the order of their times
   uint64_t dropped = 0;  // events that newer ones have replaced, or for which there was no ring
   std::map<ThreadId, std::string> threads;  // names at the first event of each
+  std::map<uint16_t, std::string> units;    // names of the last unit of each id
 };
 
 // The events that a thread keeps, unless start() says otherwise.
@@ -36,6 +38,9 @@ Status start_recording(size_t room = kUsualRoom);
 // Ends the recording; its events are still there until the next one begins.
 void stop_recording();
 bool is_recording() noexcept;
+
+// Gives a unit its name in the recording that is going on, if one is.
+void name_unit(uint16_t unit, std::string_view name) noexcept;
 
 // Returns the events since the recording began. May be called while it goes on.
 Recording current_recording();

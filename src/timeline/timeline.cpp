@@ -114,9 +114,8 @@ class RowTable {
       job.row = timeline_.rows.size();
       rows.push_back(job.row);
       busy_until_.push_back(0);
-      timeline_.rows.push_back(
-          own ? Row{.name = fmt::format("unit {}, {}", queue::unit_of(job.id), name->second)}
-              : Row{name_of_lane(job.lane, rows.size()), job.lane});
+      timeline_.rows.push_back(own ? Row{.name = name_of_unit(timeline_, queue::unit_of(job.id))}
+                                   : Row{name_of_lane(job.lane, rows.size()), job.lane});
     }
     busy_until_[job.row] = job.completed() ? job.completed_ns : timeline_.end_ns;
   }
@@ -144,12 +143,20 @@ void place_jobs(Timeline& timeline) {
 
 }  // namespace
 
+std::string name_of_unit(const Timeline& timeline, uint16_t unit) {
+  const auto name = timeline.units.find(unit);
+  return name == timeline.units.end() || name->second.empty()
+             ? fmt::format("unit {}", unit)
+             : fmt::format("unit {}, {}", unit, name->second);
+}
+
 Timeline timeline_of(const Recording& recording) {
   Timeline timeline;
   timeline.begin_ns = recording.begin_ns;
   timeline.end_ns = recording.end_ns;
   timeline.dropped = recording.dropped;
   timeline.threads = recording.threads;
+  timeline.units = recording.units;
   Builder builder(timeline);
   for (const Event& event : recording.events) builder.add(event);
   place_jobs(timeline);

@@ -65,7 +65,11 @@ struct Timeline {
   std::vector<HostSlice> host;
   std::vector<Event> marks;  // events without duration: buffers, injected faults, refusals
   std::map<ThreadId, std::string> threads;
+  std::map<uint16_t, std::string> units;
 };
+
+// Returns "unit 3, model/0", or "unit 3" for a unit without a name.
+std::string name_of_unit(const Timeline& timeline, uint16_t unit);
 
 Timeline timeline_of(const Recording& recording);
 

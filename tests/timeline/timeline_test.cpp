@@ -39,6 +39,7 @@ class Events {
     recording_.begin_ns = 50;
     recording_.end_ns = 1000;
     recording_.threads = {{kHost, "host"}, {kLane, "millrace-lane"}, {kMover, "millrace-mover"}};
+    recording_.units = {{9, "mover"}};
     return timeline_of(recording_);
   }
 
@@ -118,7 +119,8 @@ TEST(Timeline, UnitWithAThreadOfItsOwnHasARowOfItsOwn) {
   const Timeline timeline =
       Events().submit(1, 9).start(1, 0, 9, kMover).complete(1, StatusCode::kOk, 9).timeline();
   ASSERT_EQ(timeline.rows.size(), 1u);
-  EXPECT_EQ(timeline.rows[0].name, "unit 9, millrace-mover");
+  EXPECT_EQ(timeline.rows[0].name, "unit 9, mover");
+  EXPECT_EQ(name_of_unit(timeline, 4), "unit 4");
 }
 
 TEST(Timeline, PhasesFollowEachOtherUntilTheJobEnds) {

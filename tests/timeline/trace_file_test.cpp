@@ -103,6 +103,7 @@ TEST_F(TraceFile, HasASliceForEveryJobInOrder) {
   EXPECT_EQ(waits.size(), 50u);
   for (const json& wait : waits) EXPECT_EQ(wait["args"]["status"], "OK");
   EXPECT_EQ(trace()["otherData"]["dropped_events"], 0);
+  EXPECT_THAT(trace().dump(), testing::HasSubstr("tiny/0")) << "the name of a unit";
 }
 
 TEST_F(TraceFile, HasTheJobsOfTwoThreads) {

@@ -5,6 +5,7 @@
 
 #include "device/faulty/faulty_device.h"
 #include "runtime/units/watchdog.h"
+#include "timeline/recorder.h"
 
 namespace millrace::runtime {
 
@@ -14,11 +15,12 @@ Result<std::unique_ptr<queue::Unit>> create_unit(device::Device& device, device:
   options.acceptance_order = device.acceptance_order(work);
   const std::shared_ptr<device::FaultPlan> faults =
       work == device::Work::kJob ? device::faults_of(device) : device::transfer_faults_of(device);
-  const std::string name = faults == nullptr ? std::string() : options.name;
+  const std::string name = options.name;
   MILLRACE_ASSIGN_OR_RETURN(
       std::unique_ptr<queue::Unit> unit,
       queue::Unit::create(lanes != nullptr ? *lanes : device.lanes(), std::move(options)));
   if (faults != nullptr) MILLRACE_RETURN_IF_ERROR(faults->name_unit(unit->id(), name));
+  timeline::name_unit(unit->id(), name);
   return unit;
 }
 

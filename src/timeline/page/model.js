@@ -31,12 +31,15 @@ function readTrace(trace) {
     of.slices.sort((a, b) => a.begin - b.begin || b.end - a.end);
     of.marks.sort((a, b) => a.time - b.time);
   }
+  for (const counter of counters.values())
+    counter.name = names.get(kUnits + "/" + counter.unit) || "unit " + counter.unit;
   const all = [...jobs.values()];
   all.forEach(divideLatency);
   return {
     rows: [...rows.values()].sort((a, b) => a.process - b.process || a.track - b.track),
     jobs: all,
     jobsByName: jobs,
+    unitName: (unit) => names.get(kUnits + "/" + unit) || "unit " + unit,
     counters: [...counters.values()].sort((a, b) => a.unit - b.unit),
     phases,
     dropped: trace.otherData.dropped_events,

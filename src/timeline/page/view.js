@@ -105,7 +105,7 @@ function drawLine(pen, line) {
   if (line.counter) drawCounter(pen, line);
   pen.restore();
   pen.fillStyle = line.heading ? colours.text : colours.faint;
-  const name = line.heading || (line.row ? line.row.name : "unit " + line.counter.unit);
+  const name = line.heading || (line.row ? line.row.name : line.counter.name);
   pen.fillText(name, line.heading ? 6 : 14, middle, kName - 18);
 }
 
@@ -191,7 +191,7 @@ function at(x, y) {
   const marks = line.row ? line.row.marks : line.marks;
   const mark = marks.find((mark) => Math.abs(mark.time - time) < reach);
   if (mark) return {mark};
-  if (line.counter) return {count: countAt(line.counter, time), unit: line.counter.unit};
+  if (line.counter) return {count: countAt(line.counter, time), unit: line.counter.name};
   let slice = null;
   for (const candidate of line.row.slices) {
     if (candidate.begin > time + reach) break;
@@ -211,10 +211,10 @@ function countAt({points}, time) {
 }
 
 function describe({slice, mark, count, unit}) {
-  if (count !== undefined) return "unit " + unit + ": " + count + " jobs wait";
+  if (count !== undefined) return unit + ": " + count + " jobs wait";
   const {name, args} = slice || mark;
   const rest = Object.entries(args || {}).filter(([key]) => key !== "job")
-      .map(([key, value]) => key + ": " + value);
+      .map(([key, value]) => key === "unit" ? model.unitName(value) : key + ": " + value);
   const times = slice ? [timeText(slice.end - slice.begin), "from " + timeText(slice.begin)]
                       : ["at " + timeText(mark.time)];
   const job = slice && slice.category === "job" ? model.jobsByName.get(args.job) : null;
