@@ -11,6 +11,7 @@
 
 #include "base/align.h"
 #include "base/hooks.h"
+#include "memory/allocation_gate.h"
 #include "memory/heap_block.h"
 #include "memory/mapping.h"
 
@@ -93,12 +94,14 @@ Result<Buffer> Buffer::allocate(size_t bytes, BufferKind kind) {
 
 Result<Buffer> Buffer::allocate(size_t bytes, MemorySource source) {
   MILLRACE_RETURN_IF_ERROR(check_size(bytes));
+  MILLRACE_RETURN_IF_ERROR(pass_allocation_gate());
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<Mapping> mapping, Mapping::create(source, bytes));
   return Buffer(std::make_shared<State>(BufferKind::kShared, std::move(mapping), bytes));
 }
 
 Result<Buffer> Buffer::allocate_pages(size_t bytes) {
   MILLRACE_RETURN_IF_ERROR(check_size(bytes));
+  MILLRACE_RETURN_IF_ERROR(pass_allocation_gate());
   MILLRACE_ASSIGN_OR_RETURN(const MemorySource source, memory_source_of_environment());
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<Mapping> mapping,
                             Mapping::create(source, align_up(bytes, kPage)));
@@ -107,6 +110,7 @@ Result<Buffer> Buffer::allocate_pages(size_t bytes) {
 
 Result<Buffer> Buffer::allocate_in(Bank& bank, size_t bytes) {
   MILLRACE_RETURN_IF_ERROR(check_size(bytes));
+  MILLRACE_RETURN_IF_ERROR(pass_allocation_gate());
   MILLRACE_ASSIGN_OR_RETURN(const MemorySource source, memory_source_of_environment());
   MILLRACE_ASSIGN_OR_RETURN(BankCharge charge, bank.charge(bytes));
   MILLRACE_ASSIGN_OR_RETURN(

@@ -3,8 +3,12 @@
 
 #include <array>
 #include <cstdlib>
+#include <optional>
 #include <vector>
 
+#include "base/hooks.h"
+#include "device/faulty/fault_plan.h"
+#include "queue/requests/ids.h"
 #include "tests/api/native_fixture.h"
 
 namespace millrace::test {
@@ -85,6 +89,25 @@ class FaultsOfTheEnvironment : public ::testing::Test {
     for (const char* name : {"MILLRACE_FAULTS", "MILLRACE_WATCHDOG"}) ::unsetenv(name);
   }
 
+  // Runs jobs on one unit, and returns the numbers of those that met faults, as they were emitted.
+  std::vector<uint64_t> faulty_jobs(uint32_t lanes, int jobs) {
+    std::vector<uint64_t> met;
+    const HookFunction note = [](void* observer, const HookEvent& event) noexcept {
+      if (event.point == HookPoint::kInjected)
+        static_cast<std::vector<uint64_t>*>(observer)->push_back(queue::counter_of(event.subject));
+    };
+    Device device = Device::open("null", {.lanes = lanes}).value();
+    const Model model = load_tiny(device);
+    const JobMemory memory(model);
+    Unit unit = device.create_unit({.depth = 256}).value();
+    EXPECT_TRUE(add_hook(note, &met));
+    std::vector<Job> submitted;
+    for (int i = 0; i < jobs; ++i) submitted.push_back(unit.submit(model, memory.args()).value());
+    for (Job& job : submitted) static_cast<void>(job.wait());
+    remove_hook(note, &met);
+    return met;
+  }
+
   Model load_tiny(Device& device) {
     const std::string path = directory_.file("tiny.rai");
     EXPECT_TRUE(write_tiny_model(path).ok());
@@ -104,6 +127,29 @@ TEST_F(FaultsOfTheEnvironment, AreInForceOnAnyDevice) {
   Unit unit = device.create_unit().value();
   EXPECT_TRUE(unit.execute(model, memory.args()).ok());
   EXPECT_EQ(unit.execute(model, memory.args()).code(), StatusCode::kInternal);
+}
+
+TEST_F(FaultsOfTheEnvironment, RefuseTheMemoryThatAPlanNames) {
+  ::setenv("MILLRACE_FAULTS", "oom:allocs=2", 1);
+  const std::optional<Device> device = Device::open("null").value();
+  EXPECT_TRUE(Buffer::allocate(64).ok());
+  EXPECT_EQ(Buffer::allocate(64).status().code(), StatusCode::kOutOfMemory);
+  EXPECT_TRUE(Buffer::allocate(64).ok());
+}
+
+// What happens is what the plan foresees, in the same order on one lane and on four.
+TEST_F(FaultsOfTheEnvironment, AreTheSameInEveryRun) {
+  ::setenv("MILLRACE_FAULTS", "fail:p=20%,status=INTERNAL;slow:p=20%,for=1us;seed=9", 1);
+  device::FaultPlan foreseen;
+  foreseen.apply(device::FaultPlan::parse(std::getenv("MILLRACE_FAULTS")).value());
+  std::vector<uint64_t> expected;  // the number of a job, once for each of its faults
+  for (uint64_t job = 1; job <= 200; ++job) {
+    const device::FrameFaults faults = foreseen.foresee({.number = job});
+    if (faults.delay.count() > 0) expected.push_back(job);
+    if (!faults.failure.ok()) expected.push_back(job);
+  }
+  EXPECT_GT(expected.size(), 40u);
+  for (const uint32_t lanes : {1u, 4u, 4u}) EXPECT_EQ(faulty_jobs(lanes, 200), expected) << lanes;
 }
 
 TEST_F(FaultsOfTheEnvironment, ThatMakeNoSenseAreRefused) {

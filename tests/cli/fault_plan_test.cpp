@@ -49,6 +49,9 @@ TEST_F(FaultPlanCommand, SaysWhatElseHappens) {
   EXPECT_THAT(explained({"fail:jobs=3,status=NRT_EXEC_HW_ERR_DMA_ABORT", "--transfers"}),
               AllOf(HasSubstr("Transfer 3 fails"), HasSubstr("NRT_EXEC_HW_ERR_DMA_ABORT (1203)"),
                     Not(HasSubstr("VART"))));
+  EXPECT_THAT(explained({"oom:allocs=3"}),
+              AllOf(HasSubstr("Allocation 3 of memory for tensors is refused."),
+                    HasSubstr("NRT_RESOURCE (4)")));
   EXPECT_THAT(explained({""}), HasSubstr("no faults"));
 }
 

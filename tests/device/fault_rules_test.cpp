@@ -140,12 +140,24 @@ TEST(FaultRule, CountsFromTheNextJobAndEndsWithHeal) {
   EXPECT_THAT(numbers_of(plan, fails), IsEmpty());
 }
 
+TEST(FaultRule, RefusesAllocationsInsteadOfJobs) {
+  PlanOfText plan("oom:allocs=2;oom:allocs=5-6,every=2");
+  std::vector<StatusCode> codes(7);
+  for (StatusCode& code : codes) code = plan.admit_allocation().code();
+  constexpr StatusCode kOk = StatusCode::kOk, kRefused = StatusCode::kOutOfMemory;
+  EXPECT_THAT(codes, ElementsAre(kOk, kRefused, kOk, kOk, kOk, kRefused, kOk));
+  EXPECT_EQ(plan.counts().refusals, 2u);
+  EXPECT_THAT(numbers_of(plan, fails), IsEmpty());
+}
+
 TEST(FaultRule, ThatMakesNoSenseIsRefusedWithTheReason) {
   const std::pair<const char*, const char*> cases[] = {
       {"fial:jobs=3", "no action \"fial\"; the actions are fail, degrade, oom, hang, slow, nan"},
       {"nan", "or a rule such as nan:jobs=3"},
       {"fail:3", "fail: \"3\" is not a setting"},
       {"fail:job=3", "fail: there is no key \"job\"; its keys are jobs, after, every, p, model"},
+      {"oom:allocs=0", "allocs: \"0\" is not a range of allocations"},
+      {"oom:allocs=3,model=glyphs", "oom: allocs selects allocations, and model selects jobs"},
       {"oom:status=HUNG", "oom: there is no key \"status\""},
       {"fail:jobs=3,jobs=4", "\"jobs\" is set twice"},
       {"fail:jobs=", "jobs: \"\" is not a range of jobs"},
@@ -178,6 +190,7 @@ TEST(FaultRule, OfTransfersKnowsNeitherModelsNorOutputs) {
   };
   EXPECT_THAT(refusal("nan:jobs=3"), HasSubstr("nan: transfers have no outputs"));
   EXPECT_THAT(refusal("fail:model=glyphs"), HasSubstr("fail: transfers have no model"));
+  EXPECT_THAT(refusal("oom:allocs=3"), HasSubstr("oom: allocs is for MILLRACE_FAULTS"));
   EXPECT_EQ(refusal("fail:jobs=3,unit=TENSOR_OP queue 0 of core 0"), "");
 }
 

@@ -59,6 +59,19 @@ TEST_F(Degraded, NotByAFailureOfTheRequestThatThePlanNames) {
   EXPECT_EQ(execute(), NRT_SUCCESS);
 }
 
+class AllocationsRefused : public NrtTest {
+ protected:
+  AllocationsRefused() : NrtTest("faulty-null", {{"MILLRACE_FAULTS", "oom:allocs=2"}}) {}
+};
+
+TEST_F(AllocationsRefused, AreThoseThatThePlanNames) {
+  for (const NRT_STATUS expected : {NRT_SUCCESS, NRT_RESOURCE, NRT_SUCCESS}) {
+    nrt_tensor_t* tensor = nullptr;
+    EXPECT_EQ(nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_DEVICE, 0, 64, "x", &tensor), expected);
+    nrt_tensor_free(&tensor);
+  }
+}
+
 // The status of the CPU device for an index that a model computes.
 TEST_F(Degraded, ByNoIndexThatIsOutOfBounds) {
   executions().fail_nth(1, invalid_argument("index 9 is outside a dimension of 3"));

@@ -485,7 +485,7 @@ void add_faults_command(CLI::App& app, CommandLine& line) {
       "Actions of rules:\n"
       "  fail     fail instead of running; status=CODE of Millrace, VART or NRT\n"
       "  degrade  fail as a broken device: DEVICE_FAILED\n"
-      "  oom      fail with OUT_OF_MEMORY\n"
+      "  oom      fail with OUT_OF_MEMORY; allocs=3: allocation 3 is refused instead\n"
       "  hang     block and cannot be stopped; for=2s, otherwise for ever\n"
       "  slow     take longer; for=20ms\n"
       "  nan      run, then outputs are filled with NaN; output=NAME, otherwise all\n"

@@ -41,6 +41,13 @@ const char* noun(Work work) {
 const char* capital_noun(Work work) {
   return work == Work::kJob ? "Job" : "Transfer";
 }
+// What a rule selects.
+const char* noun(const FaultRule& rule, Work work) {
+  return rule.of_allocations ? "allocation" : noun(work);
+}
+const char* capital_noun(const FaultRule& rule, Work work) {
+  return rule.of_allocations ? "Allocation" : capital_noun(work);
+}
 
 // Says what the program sees of a failure, in each API.
 std::string views_of(const Status& failure, Work work) {
@@ -69,15 +76,15 @@ constexpr const char* kWatchdogAdvice =
 
 // The subject of the sentence about a rule: "Job 7", "Jobs 5 to 9", "Jobs 3, 6, 9 and so on".
 std::string jobs_of(const FaultRule& rule, Work work) {
-  const std::string many = fmt::format("{}s", capital_noun(work));
+  const std::string many = fmt::format("{}s", capital_noun(rule, work));
   if (rule.every > 1) {
     const uint64_t first = rule.first + rule.every - 1;
     const std::string end = rule.last == kNoEnd ? "" : fmt::format(", up to {} at most", rule.last);
     return fmt::format("{} {}, {} and so on{}", many, first, first + rule.every, end);
   }
-  if (rule.first == rule.last) return fmt::format("{} {}", capital_noun(work), rule.first);
+  if (rule.first == rule.last) return fmt::format("{} {}", capital_noun(rule, work), rule.first);
   if (rule.last != kNoEnd) return fmt::format("{} {} to {}", many, rule.first, rule.last);
-  return rule.first == 1 ? fmt::format("All {}s", noun(work))
+  return rule.first == 1 ? fmt::format("All {}s", noun(rule, work))
                          : fmt::format("{} from {} on", many, rule.first);
 }
 
@@ -97,6 +104,8 @@ std::string what_happens(const FaultRule& rule, Work work) {
   const bool single = is_single(rule);
   switch (rule.action) {
     case FaultAction::kFail:
+      if (rule.of_allocations)
+        return single ? "of memory for tensors is refused" : "of memory for tensors are refused";
       return single ? "fails instead of running" : "fail instead of running";
     case FaultAction::kHang:
       return hang_words(rule.time, single);
@@ -119,7 +128,11 @@ ExplainedPart explain_rule(const FaultRule& rule, Work work) {
                                                   : "";
   say(fmt::format("{}{} {}{}.", jobs_of(rule, work), conditions_of(rule), what_happens(rule, work),
                   chance));
-  if (rule.action == FaultAction::kFail) say(views_of(rule.failure, work));
+  if (rule.of_allocations)
+    say("A program of the native API sees OUT_OF_MEMORY, one of VART an exception, one of NRT "
+        "NRT_RESOURCE (4).");
+  else if (rule.action == FaultAction::kFail)
+    say(views_of(rule.failure, work));
   if (rule.action == FaultAction::kSlow) say("A request to stop ends the delay.");
   if (rule.action == FaultAction::kHang && rule.time == device::kHangForever) say(kWatchdogAdvice);
   if (rule.action == FaultAction::kNan)

@@ -48,8 +48,9 @@ struct FaultCounts {
   uint64_t failures = 0;
   uint64_t hangs = 0;
   uint64_t slows = 0;
-  uint64_t nans = 0;  // frames with outputs that were filled with NaN
-  uint64_t total() const noexcept { return holds + failures + hangs + slows + nans; }
+  uint64_t nans = 0;      // frames with outputs that were filled with NaN
+  uint64_t refusals = 0;  // allocations that were refused
+  uint64_t total() const noexcept { return holds + failures + hangs + slows + nans + refusals; }
 };
 
 // The outputs that rules fill with NaN after a frame has run.
@@ -139,6 +140,9 @@ class FaultPlan {
   // the beginning of the plan.
   FrameFaults foresee(const FaultedJob& job) const;
 
+  // Returns the failure of the next allocation of the program, or OK. Allocations are counted from
+  // 1 since rules were added last, in the order of these calls.
+  Status admit_allocation() noexcept;
   // For the runtime, when it has made a unit on the device: tells the plan its id and name, for
   // rules that name units. kOutOfMemory if it cannot keep the name.
   Status name_unit(uint16_t id, const std::string& name) noexcept;
@@ -186,7 +190,7 @@ class FaultPlan {
   Status wait_out_delay(const Frame& frame, const queue::RunControl& control, Lock& lock);
   void hang(const Frame& frame, const queue::RunControl& control, Lock& lock);
   // Counts and emits a fault; the lock is released meanwhile.
-  void inject(uint64_t FaultCounts::*kind, const queue::RunControl& control, Lock& lock);
+  void inject(uint64_t FaultCounts::*kind, queue::SequenceId sequence, Lock& lock);
 
   const std::shared_ptr<queue::AcceptanceOrder> order_ = std::make_shared<queue::AcceptanceOrder>();
   mutable std::mutex mutex_;
@@ -210,6 +214,7 @@ class FaultPlan {
   std::map<uint16_t, std::string> unit_names_;  // by the ids of units
 
   uint64_t arrivals_ = 0;
+  uint64_t allocations_ = 0;
   uint64_t hangs_ended_ = 0;  // number of calls of end_hangs()
   uint32_t inside_ = 0, most_at_once_ = 0;
   FaultCounts counts_;

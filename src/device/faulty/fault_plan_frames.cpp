@@ -46,7 +46,7 @@ Status FaultPlan::enter(const queue::RunControl& control, std::string_view model
   if (faults.delay > nanoseconds::zero())
     MILLRACE_RETURN_IF_ERROR(wait_out_delay(frame, control, lock));
   if (faults.hang_for > nanoseconds::zero()) hang(frame, control, lock);
-  if (!faults.failure.ok()) inject(&FaultCounts::failures, control, lock);
+  if (!faults.failure.ok()) inject(&FaultCounts::failures, control.sequence(), lock);
   if (spoilt != nullptr) *spoilt = faults.spoilt;
   return faults.failure;
 }
@@ -54,7 +54,22 @@ Status FaultPlan::enter(const queue::RunControl& control, std::string_view model
 void FaultPlan::note_spoilt(const queue::RunControl& control) noexcept {
   const CancellationOff whole;
   Lock lock(mutex_);
-  inject(&FaultCounts::nans, control, lock);
+  inject(&FaultCounts::nans, control.sequence(), lock);
+}
+
+Status FaultPlan::admit_allocation() noexcept {
+  const CancellationOff whole;
+  Lock lock(mutex_);
+  const FaultedJob allocation{.number = ++allocations_};
+  if (rules_ == nullptr) return {};
+  for (size_t i = 0; i < rules_->size(); ++i) {
+    const FaultRule& rule = (*rules_)[i];
+    if (!rule.of_allocations || !selects(rule, i, seed_, allocation)) continue;
+    const Status refusal = rule.failure;
+    inject(&FaultCounts::refusals, 0, lock);
+    return refusal;
+  }
+  return {};
 }
 
 void FaultPlan::leave() noexcept {
@@ -143,7 +158,7 @@ void FaultPlan::decide_by_rules(FaultedJob job, FrameFaults& faults) const {
   job.number -= rules_since_;
   for (size_t i = 0; i < rules_->size(); ++i) {
     const FaultRule& rule = (*rules_)[i];
-    if (!selects(rule, i, seed_, job)) continue;
+    if (rule.of_allocations || !selects(rule, i, seed_, job)) continue;
     switch (rule.action) {
       case FaultAction::kFail:
         if (faults.failure.ok()) faults.failure = rule.failure;
@@ -175,7 +190,7 @@ void FaultPlan::let_first_go() {
 }
 
 Status FaultPlan::wait_at_gate(Frame& frame, const queue::RunControl& control, Lock& lock) {
-  inject(&FaultCounts::holds, control, lock);
+  inject(&FaultCounts::holds, control.sequence(), lock);
   while (frame.held && !control.stop_requested()) changed_.wait_for(lock, kStopPoll);
   if (!frame.held) return {};
   Frame** link = &first_held_;
@@ -186,7 +201,7 @@ Status FaultPlan::wait_at_gate(Frame& frame, const queue::RunControl& control, L
 
 Status FaultPlan::wait_out_delay(const Frame& frame, const queue::RunControl& control, Lock& lock) {
   const steady_clock::time_point end = after(frame.faults.delay);
-  inject(&FaultCounts::slows, control, lock);
+  inject(&FaultCounts::slows, control.sequence(), lock);
   while (steady_clock::now() < end) {
     if (control.stop_requested()) return control.stop_status();
     changed_.wait_until(lock, std::min(end, after(kStopPoll)));
@@ -198,20 +213,20 @@ void FaultPlan::hang(const Frame& frame, const queue::RunControl& control, Lock&
   const auto ended = [&] { return hangs_ended_ != frame.hangs_ended; };
   if (ended()) return;
   const steady_clock::time_point end = after(frame.faults.hang_for);
-  inject(&FaultCounts::hangs, control, lock);
+  inject(&FaultCounts::hangs, control.sequence(), lock);
   if (end == steady_clock::time_point::max())
     changed_.wait(lock, ended);
   else
     changed_.wait_until(lock, end, ended);
 }
 
-void FaultPlan::inject(uint64_t FaultCounts::*kind, const queue::RunControl& control, Lock& lock) {
+void FaultPlan::inject(uint64_t FaultCounts::*kind, queue::SequenceId sequence, Lock& lock) {
   ++(counts_.*kind);
   const uint64_t number = counts_.total();
   changed_.notify_all();
   // Observers are called without the plan's mutex.
   lock.unlock();
-  emit(HookPoint::kInjected, control.sequence(), number);
+  emit(HookPoint::kInjected, sequence, number);
   lock.lock();
 }
 

@@ -60,6 +60,12 @@ Complaint read_jobs(std::string_view text, FaultRule& rule) {
   return {};
 }
 
+Complaint read_allocations(std::string_view text, FaultRule& rule) {
+  rule.of_allocations = true;
+  const Complaint complaint = read_jobs(text, rule);
+  return complaint.empty() ? complaint : "is not a range of allocations: 7, 5-9 or 100-";
+}
+
 Complaint read_after(std::string_view text, FaultRule& rule) {
   uint64_t jobs = 0;
   if (Complaint complaint = read_count(text, jobs); !complaint.empty()) return complaint;
@@ -135,6 +141,8 @@ constexpr std::array<RuleKey, 6> kSelectionKeys = {{
 constexpr RuleKey kStatusKey{"status",
                              [](auto text, auto& to) { return read_failure(text, to.failure); }};
 constexpr RuleKey kTimeKey{"for", [](auto text, auto& to) { return read_duration(text, to.time); }};
+constexpr RuleKey kAllocationsKey{"allocs",
+                                  [](auto text, auto& to) { return read_allocations(text, to); }};
 constexpr RuleKey kOutputKey{"output",
                              [](auto text, auto& to) { return read_name(text, to.output); }};
 
@@ -149,7 +157,7 @@ struct Action {
 constexpr std::array<Action, 6> kActions = {{
     {"fail", FaultAction::kFail, &kStatusKey, StatusCode::kDeviceFailed},
     {"degrade", FaultAction::kFail, nullptr, StatusCode::kDeviceFailed},
-    {"oom", FaultAction::kFail, nullptr, StatusCode::kOutOfMemory},
+    {"oom", FaultAction::kFail, &kAllocationsKey, StatusCode::kOutOfMemory},
     {"hang", FaultAction::kHang, &kTimeKey, StatusCode::kOk, kHangForever},
     {"slow", FaultAction::kSlow, &kTimeKey},
     {"nan", FaultAction::kNan, &kOutputKey},
@@ -196,6 +204,11 @@ Status check_rule(const Action& action, const std::set<std::string_view>& seen, 
   };
   if (seen.contains("jobs") && seen.contains("after"))
     return wrong("jobs and after both say where it begins; state one of them");
+  for (const char* of_jobs : {"jobs", "after", "model", "unit"})
+    if (seen.contains("allocs") && seen.contains(of_jobs))
+      return wrong(fmt::format("allocs selects allocations, and {} selects jobs", of_jobs));
+  if (work == Work::kTransfer && seen.contains("allocs"))
+    return wrong("allocs is for MILLRACE_FAULTS");
   if (action.action == FaultAction::kSlow && !seen.contains("for"))
     return wrong("it does not say how much longer; state for=2ms, say");
   if (work == Work::kTransfer && action.action == FaultAction::kNan)

@@ -12,6 +12,7 @@
 
 #include "base/log.h"
 #include "base/settings/environment.h"
+#include "memory/allocation_gate.h"
 #include "tensor/data_type.h"
 
 namespace millrace::device {
@@ -135,13 +136,22 @@ class FaultyProgram final : public Program {
   const std::shared_ptr<FaultPlan> faults_;
 };
 
-Status apply_variable(const char* name, Work work, FaultPlan& plan) {
+// Lets the plan refuse allocations of the program, as long as its device exists.
+void guard_allocations(const std::shared_ptr<FaultPlan>& plan) {
+  memory::set_allocation_gate([weak = std::weak_ptr(plan)]() -> Status {
+    const std::shared_ptr<FaultPlan> alive = weak.lock();
+    return alive == nullptr ? Status() : alive->admit_allocation();
+  });
+}
+
+Status apply_variable(const char* name, Work work, const std::shared_ptr<FaultPlan>& plan) {
   const std::string_view text = environment_variable(name);
   if (text.empty()) return {};
   const Result<FaultSettings> settings = FaultPlan::parse(text, work);
   if (!settings.ok()) return settings.status().with_context(name);
-  plan.heal();
-  plan.apply(*settings);
+  plan->heal();
+  plan->apply(*settings);
+  if (std::ranges::any_of(settings->rules, &FaultRule::of_allocations)) guard_allocations(plan);
   return {};
 }
 
@@ -184,9 +194,9 @@ std::shared_ptr<FaultPlan> transfer_faults_of(Device& device) {
 
 Status apply_faults_of_environment(Device& device) {
   if (const std::shared_ptr<FaultPlan> plan = faults_of(device))
-    MILLRACE_RETURN_IF_ERROR(apply_variable(kFaultsVariable, Work::kJob, *plan));
+    MILLRACE_RETURN_IF_ERROR(apply_variable(kFaultsVariable, Work::kJob, plan));
   if (const std::shared_ptr<FaultPlan> plan = transfer_faults_of(device))
-    MILLRACE_RETURN_IF_ERROR(apply_variable(kTransferFaultsVariable, Work::kTransfer, *plan));
+    MILLRACE_RETURN_IF_ERROR(apply_variable(kTransferFaultsVariable, Work::kTransfer, plan));
   return {};
 }
 

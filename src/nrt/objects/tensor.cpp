@@ -4,10 +4,13 @@
 
 #include <utility>
 
+#include "memory/allocation_gate.h"
+
 namespace millrace::nrt {
 
 Result<std::shared_ptr<Tensor>> Tensor::allocate(memory::Bank& bank, int core, size_t bytes,
                                                  std::string name) {
+  MILLRACE_RETURN_IF_ERROR(memory::pass_allocation_gate());
   MILLRACE_ASSIGN_OR_RETURN(memory::BankCharge charge, bank.charge(bytes));
   MILLRACE_ASSIGN_OR_RETURN(memory::Buffer memory,
                             memory::Buffer::allocate(bytes, memory::BufferKind::kHeap));
