@@ -29,7 +29,7 @@ struct Recording {
 };
 
 // The events that a thread keeps, unless start() says otherwise.
-inline constexpr size_t kUsualRoom = size_t{1} << 17;
+inline constexpr size_t kUsualRoom = size_t{1} << 16;
 
 // Begins to record. `room` is the number of events for which a ring has room, a power of two; rings
 // of threads that have one already are as large as they were. kInvalidArgument when it records
