@@ -80,7 +80,7 @@ MAY_INCLUDE = {
     "quantise": CORE | {"runtime", CPU_CAPABILITIES},
     "io": BASE | {"tensor", "model", "vision/preprocess"},
     # A client of the native API, besides what compiles .onnx files.
-    "serve": BASE | {"model", "graph", "compiler", "io", "public/millrace"},
+    "serve": BASE | {"model", "graph", "compiler", "io", "vision/preprocess", "public/millrace"},
     "cli": CORE
     | {"runtime", "compiler", "quantise", "io", "serve", "vision/preprocess", "vision/postprocess", CPU_CAPABILITIES}
     | {"public/millrace", "public/nrt"},

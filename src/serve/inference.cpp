@@ -14,6 +14,7 @@ constexpr size_t kMostElementsInCallback = 16 << 10;
 unsigned http_status(StatusCode code) {
   switch (code) {
     case StatusCode::kInvalidArgument:
+    case StatusCode::kCorruptData:
       return 400;
     case StatusCode::kNotFound:
       return 404;
@@ -54,10 +55,10 @@ void join_frames(TensorShape& shape, uint32_t frames) {
 
 }  // namespace
 
-HttpResponse response_of(const Status& status) {
+HttpResponse response_of(const Status& status, uint32_t retry_after_seconds) {
   HttpResponse response = error_response(http_status(status.code()), status.message());
   if (response.status == 429 || response.status == 503)
-    response.fields.emplace_back("Retry-After", "1");
+    response.fields.emplace_back("Retry-After", std::to_string(retry_after_seconds));
   return response;
 }
 
@@ -191,14 +192,15 @@ std::vector<OutputTensor> Inference::wanted_outputs() const {
     if (request_.frames > 1) join_frames(tensor.shape, request_.frames);
     tensor.bytes = output.memory.bytes().first(bytes_of(tensor.shape, tensor.type));
     tensor.binary = want.binary;
+    tensor.classes = want.classes;
   }
   return wanted;
 }
 
 void Inference::answer_with_outputs() {
   auto answer = [self = shared_from_this(), outputs = wanted_outputs()] {
-    HttpResponse response =
-        infer_response(self->model_.name(), self->model_.version(), self->request_.id, outputs);
+    HttpResponse response = infer_response(self->model_.name(), self->model_.version(),
+                                           self->request_.id, outputs, self->model_.labels());
     response.owner = self;
     self->respond_(std::move(response));
   };
@@ -220,7 +222,7 @@ void Inference::answer_with(const Status& status) {
     default:
       break;
   }
-  respond_(response_of(status));
+  respond_(response_of(status, model_.retry_after_seconds()));
 }
 
 }  // namespace millrace::serve

@@ -59,6 +59,6 @@ class Inference : public Work, public std::enable_shared_from_this<Inference> {
 };
 
 // Returns the answer for a failure.
-HttpResponse response_of(const Status& status);
+HttpResponse response_of(const Status& status, uint32_t retry_after_seconds);
 
 }  // namespace millrace::serve

@@ -8,7 +8,7 @@
 
 namespace millrace::serve {
 
-// Those of one model. Counting one takes a few atomic operations.
+// The metrics of one model. Counting takes a few atomic operations.
 class ModelMetrics {
  public:
   virtual ~ModelMetrics() = default;
@@ -31,7 +31,7 @@ class Metrics {
   std::unique_ptr<ModelMetrics> add_model(const std::string& name, const std::string& version);
   // Counts an answer to a request that belongs to no model.
   void answered(unsigned status);
-  // What /metrics returns. `connections` is their number at the moment.
+  // Returns the text of /metrics. `connections` is their number at the moment.
   std::string text(uint32_t connections);
 
   static constexpr const char* kContentType = "text/plain; version=0.0.4; charset=utf-8";

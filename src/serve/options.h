@@ -6,6 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "io/pictures/picture.h"
+#include "millrace/execution.hpp"
+
 namespace millrace::serve {
 
 struct HttpLimits {
@@ -18,17 +21,22 @@ struct HttpLimits {
 };
 
 struct Options {
-  std::vector<std::string> models;  // .onnx files and archives; each is served by its file's name
+  std::vector<std::string> models;  // .onnx files, archives, and folders of models
   std::string address = "127.0.0.1";
   uint16_t http_port = 8080;  // 0: any free one
   std::string device = "cpu";
-  std::string precision = "fp32";  // of .onnx files
-  uint32_t batch = 1;              // frames per job of .onnx files
-  uint32_t queue_depth = 64;       // jobs that a unit accepts before one of them is completed
-  uint32_t units = 0;              // units of each model; 0: one for each lane of the device
-  double request_seconds = 0;      // deadline of requests that state none; 0: none
-  double drain_seconds = 10;       // for accepted requests, after SIGTERM
+  std::string precision = "fp32";        // of .onnx files
+  uint32_t batch = 1;                    // frames per job of .onnx files
+  uint32_t queue_depth = 64;             // jobs that a unit accepts before one of them is completed
+  uint32_t units = 0;                    // units of each model; 0: one for each lane of the device
+  WhenFull when_full = WhenFull::kFail;  // when all units of a model are
+  double request_seconds = 0;            // deadline of requests that state none; 0: none
+  double drain_seconds = 10;             // for accepted requests, after SIGTERM
   HttpLimits http;
+  // How bodies that are pictures become inputs; their size is that of the input.
+  bool takes_pictures = false;
+  io::PictureOptions picture;
+  std::string labels;  // a file with the names of classes; empty: none
 };
 
 }  // namespace millrace::serve

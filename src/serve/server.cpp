@@ -18,7 +18,7 @@ Server::Server(const Options& options, Device device)
     : options_(options),
       device_(std::move(device)),
       workers_(kWorkerThreads),
-      service_(models_, metrics_, workers_, options.request_seconds, connections_) {}
+      service_(models_, failed_, metrics_, workers_, options_, connections_) {}
 
 // Units are closed before the connections that their callbacks answer.
 Server::~Server() {
@@ -28,13 +28,27 @@ Server::~Server() {
 }
 
 Status Server::load_models() {
-  for (const std::string& path : options_.models) {
-    MILLRACE_ASSIGN_OR_RETURN(auto model, ServedModel::load(path, options_, device_, metrics_));
-    const auto same = [&](const auto& other) { return other->name() == model->name(); };
+  for (const std::string& path : options_.models) MILLRACE_RETURN_IF_ERROR(load_models_of(path));
+  if (!models_.empty()) return {};
+  return failed_.front().reason.with_context("no model could be loaded");
+}
+
+Status Server::load_models_of(const std::string& path) {
+  MILLRACE_ASSIGN_OR_RETURN(const std::vector<ModelFile> files, find_models(path));
+  for (const ModelFile& file : files) {
+    const auto same = [&](const auto& other) {
+      return other->name() == file.name && other->version() == file.version;
+    };
     if (std::ranges::any_of(models_, same))
-      return invalid_argument(
-          fmt::format("{}: there is another model \"{}\"", path, model->name()));
-    models_.push_back(std::move(model));
+      return invalid_argument(fmt::format("{}: there is another model \"{}\" of version {}",
+                                          file.path, file.name, file.version));
+    auto model = ServedModel::load(file, options_, device_, metrics_);
+    if (model.ok())
+      models_.push_back(*std::move(model));
+    else if (is_repository(path))
+      failed_.push_back({file, model.status()});
+    else
+      return model.status();
   }
   return {};
 }

@@ -24,8 +24,9 @@ namespace millrace::serve {
 
 class Server {
  public:
-  // Opens the device, loads the models and listens. kInvalidArgument for two models of one name;
-  // otherwise errors are those of Device::open(), of ServedModel::load(), and of
+  // Opens the device, loads the models and listens. A model of a repository that cannot be loaded
+  // leaves the others as they are, as long as there is one. kInvalidArgument for two models of one
+  // name and version; otherwise errors are those of Device::open(), of ServedModel::load(), and of
   // HttpServer::start().
   static Result<std::unique_ptr<Server>> start(const Options& options);
   ~Server();
@@ -34,6 +35,9 @@ class Server {
   uint16_t port() const { return http_->port(); }
   const std::vector<std::unique_ptr<ServedModel>>& models() const { return models_; }
 
+  // Returns the models of repositories that could not be loaded.
+  const std::vector<FailedModel>& failed_models() const { return failed_; }
+
   // Refuses new inference, waits for what was accepted, and ends. Requests that are not answered by
   // the time that the options state are cancelled. Returns whether all were answered in time.
   bool drain();
@@ -41,11 +45,13 @@ class Server {
  private:
   Server(const Options& options, Device device);
   Status load_models();
+  Status load_models_of(const std::string& path);
 
   const Options options_;
   Device device_;
   Metrics metrics_;
   std::vector<std::unique_ptr<ServedModel>> models_;
+  std::vector<FailedModel> failed_;
   Workers workers_;
   std::atomic<uint32_t> connections_ = 0;
   Service service_;

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "serve/inference.h"
+#include "serve/protocol/picture_request.h"
 #include "serve/protocol/tensor_type.h"
 
 namespace millrace::serve {
@@ -14,6 +15,9 @@ namespace {
 
 using nlohmann::json;
 using SteadyClock = std::chrono::steady_clock;
+
+// Requests with more JSON than this are handled by the workers.
+constexpr size_t kMostJsonOnThread = 128 << 10;
 
 std::optional<unsigned> hex_digit(char letter) {
   if (letter >= '0' && letter <= '9') return letter - '0';
@@ -52,8 +56,9 @@ HttpResponse json_response(const json& body, unsigned status = 200) {
 }
 
 json server_metadata() {
-  return {
-      {"name", "millrace"}, {"version", MILLRACE_VERSION}, {"extensions", {"binary_tensor_data"}}};
+  return {{"name", "millrace"},
+          {"version", MILLRACE_VERSION},
+          {"extensions", {"binary_tensor_data", "classification"}}};
 }
 
 json tensor_metadata(const Model& model, std::span<const TensorInfo> infos) {
@@ -65,10 +70,10 @@ json tensor_metadata(const Model& model, std::span<const TensorInfo> infos) {
   return tensors;
 }
 
-json model_metadata(const ServedModel& served) {
+json model_metadata(const ServedModel& served, const std::vector<std::string>& versions) {
   const Model& model = served.model();
   return {{"name", served.name()},
-          {"versions", {served.version()}},
+          {"versions", versions},
           {"platform", "millrace"},
           {"inputs", tensor_metadata(model, model.inputs())},
           {"outputs", tensor_metadata(model, model.outputs())}};
@@ -86,7 +91,7 @@ double seconds_since(SteadyClock::time_point start) {
 
 }  // namespace
 
-// What a target asks for.
+// The call that a target stands for.
 struct Service::Route {
   enum class What : uint8_t {
     kNothing,
@@ -96,25 +101,36 @@ struct Service::Route {
     kModel,
     kModelReady,
     kInfer,
+    kIndex,
     kMetrics
   };
   What what = What::kNothing;
-  ServedModel* model = nullptr;  // not null for the three of a model
-  std::string missing;           // with kNothing: what there is not
+  ServedModel* model = nullptr;            // not null for the three of a model
+  std::vector<std::string> versions = {};  // of that model
+  std::string missing = {};                // with kNothing: what there is not
 };
 
-Service::Service(const std::vector<std::unique_ptr<ServedModel>>& models, Metrics& metrics,
-                 Workers& workers, double default_seconds, const std::atomic<uint32_t>& connections)
+Service::Service(const std::vector<std::unique_ptr<ServedModel>>& models,
+                 const std::vector<FailedModel>& failed, Metrics& metrics, Workers& workers,
+                 const Options& options, const std::atomic<uint32_t>& connections)
     : models_(models),
+      failed_(failed),
       metrics_(metrics),
       workers_(workers),
-      default_seconds_(default_seconds),
+      default_seconds_(options.request_seconds),
+      picture_(options.takes_pictures ? &options.picture : nullptr),
       connections_(connections) {}
 
-ServedModel* Service::find(std::string_view name) const {
-  const auto found = std::ranges::find(
-      models_, name, [](const auto& model) -> std::string_view { return model->name(); });
-  return found == models_.end() ? nullptr : found->get();
+// The versions of a model, with the latest one last.
+std::vector<ServedModel*> Service::versions_of(std::string_view name) const {
+  std::vector<ServedModel*> versions;
+  for (const auto& model : models_)
+    if (model->name() == name) versions.push_back(model.get());
+  const auto number = [](const ServedModel* model) {
+    return std::pair(model->version().size(), std::string_view(model->version()));
+  };
+  std::ranges::sort(versions, {}, number);
+  return versions;
 }
 
 bool Service::ready() const {
@@ -131,6 +147,7 @@ Service::Route Service::route_of(std::string_view target) const {
   };
   if (is({"metrics"})) route.what = Route::What::kMetrics;
   if (is({"v2"})) route.what = Route::What::kServer;
+  if (is({"v2", "repository", "index"})) route.what = Route::What::kIndex;
   if (is({"v2", "health", "live"})) route.what = Route::What::kLive;
   if (is({"v2", "health", "ready"})) route.what = Route::What::kReady;
   if (parts.size() > 2 && parts[0] == "v2" && parts[1] == "models") route_model(parts, route);
@@ -139,16 +156,17 @@ Service::Route Service::route_of(std::string_view target) const {
 
 // v2/models/NAME[/versions/VERSION][/ready|/infer]
 void Service::route_model(const std::vector<std::string>& parts, Route& route) const {
-  ServedModel* const model = find(parts[2]);
-  if (model == nullptr) {
+  std::vector<ServedModel*> versions = versions_of(parts[2]);
+  if (versions.empty()) {
     route.missing = fmt::format("there is no model \"{}\"", parts[2]);
     return;
   }
+  for (const ServedModel* version : versions) route.versions.push_back(version->version());
   size_t next = 3;
   if (parts.size() > 4 && parts[3] == "versions") {
-    if (parts[4] != model->version()) {
-      route.missing =
-          fmt::format("the model \"{}\" has no version \"{}\"", model->name(), parts[4]);
+    std::erase_if(versions, [&](const ServedModel* own) { return own->version() != parts[4]; });
+    if (versions.empty()) {
+      route.missing = fmt::format("the model \"{}\" has no version \"{}\"", parts[2], parts[4]);
       return;
     }
     next = 5;
@@ -158,7 +176,7 @@ void Service::route_model(const std::vector<std::string>& parts, Route& route) c
   if (call.empty()) route.what = Route::What::kModel;
   if (call == "ready") route.what = Route::What::kModelReady;
   if (call == "infer") route.what = Route::What::kInfer;
-  if (route.what != Route::What::kNothing) route.model = model;
+  if (route.what != Route::What::kNothing) route.model = versions.back();
 }
 
 std::optional<HttpResponse> Service::refuse(const HttpRequest& head) {
@@ -175,7 +193,7 @@ std::optional<HttpResponse> Service::refuse(const HttpRequest& head) {
 std::optional<HttpResponse> Service::refuse(const Route& route, const HttpRequest& head) const {
   if (route.what == Route::What::kNothing) return error_response(404, route.missing);
   const bool infers = route.what == Route::What::kInfer;
-  const std::string_view allowed = infers ? "POST" : "GET";
+  const std::string_view allowed = infers || route.what == Route::What::kIndex ? "POST" : "GET";
   if (head.method != allowed) {
     HttpResponse response =
         error_response(405, fmt::format("{} takes {} only", head.target, allowed));
@@ -183,11 +201,17 @@ std::optional<HttpResponse> Service::refuse(const Route& route, const HttpReques
     return response;
   }
   if (!infers) return std::nullopt;
+  if (!head.field("Content-Length") && !head.field("Transfer-Encoding"))
+    return error_response(411, "the request states no length, by Content-Length or in chunks");
   if (draining_) return unavailable("the server is shutting down");
   if (const auto coding = head.field("Content-Encoding"); coding && *coding != "identity")
     return error_response(
         415, fmt::format("the body has the coding \"{}\", which is not read here", *coding));
   return std::nullopt;
+}
+
+bool Service::takes_long(const HttpRequest& request, size_t json_bytes) const {
+  return json_bytes > kMostJsonOnThread || is_picture(request);
 }
 
 std::shared_ptr<Work> Service::handle(HttpRequest request, Respond respond) {
@@ -200,16 +224,34 @@ std::shared_ptr<Work> Service::handle(HttpRequest request, Respond respond) {
   return nullptr;
 }
 
+// Lists the models, with the reason for those that are not served.
+json Service::index() const {
+  json models = json::array();
+  for (const auto& model : models_)
+    models.push_back({{"name", model->name()},
+                      {"version", model->version()},
+                      {"state", model->ready() ? "READY" : "UNAVAILABLE"},
+                      {"reason", ""}});
+  for (const FailedModel& model : failed_)
+    models.push_back({{"name", model.file.name},
+                      {"version", model.file.version},
+                      {"state", "UNAVAILABLE"},
+                      {"reason", model.reason.message()}});
+  return models;
+}
+
 HttpResponse Service::look_up(const Route& route) const {
   switch (route.what) {
     case Route::What::kServer:
       return json_response(server_metadata());
+    case Route::What::kIndex:
+      return json_response(index());
     case Route::What::kLive:
       return json_response({{"live", true}});
     case Route::What::kReady:
       return json_response({{"ready", ready()}}, ready() ? 200 : 503);
     case Route::What::kModel:
-      return json_response(model_metadata(*route.model));
+      return json_response(model_metadata(*route.model, route.versions));
     case Route::What::kModelReady: {
       const bool is_ready = !draining_ && route.model->ready();
       return json_response({{"name", route.model->name()}, {"ready", is_ready}},
@@ -229,9 +271,11 @@ std::shared_ptr<Work> Service::infer(ServedModel& model, HttpRequest request, Re
     respond(std::move(response));
   };
   const auto arrival = request.arrival;
-  Result<InferRequest> read = read_infer_request(std::move(request), model.model());
+  Result<InferRequest> read =
+      is_picture(request) ? read_picture_request(std::move(request), model.model(), picture_)
+                          : read_infer_request(std::move(request), model.model());
   if (!read.ok()) {
-    counted(response_of(read.status()));
+    counted(response_of(read.status(), model.retry_after_seconds()));
     return nullptr;
   }
   model.metrics().copied(read->copied_bytes);

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,16 +20,17 @@ namespace millrace::serve {
 
 class Service : public Handler {
  public:
-  // The objects that are passed by reference must outlive the service. `default_seconds`: the
-  // deadline of inference requests that state none; 0: none. `connections` is what /metrics reports
-  // as their number.
-  Service(const std::vector<std::unique_ptr<ServedModel>>& models, Metrics& metrics,
-          Workers& workers, double default_seconds, const std::atomic<uint32_t>& connections);
+  // The objects that are passed by reference must outlive the service. `connections` is what
+  // /metrics reports as their number.
+  Service(const std::vector<std::unique_ptr<ServedModel>>& models,
+          const std::vector<FailedModel>& failed, Metrics& metrics, Workers& workers,
+          const Options& options, const std::atomic<uint32_t>& connections);
 
   // From now on the server is not ready, and refuses inference.
   void begin_drain() { draining_ = true; }
 
   std::optional<HttpResponse> refuse(const HttpRequest& head) override;
+  bool takes_long(const HttpRequest& request, size_t json_bytes) const override;
   std::shared_ptr<Work> handle(HttpRequest request, Respond respond) override;
 
  private:
@@ -36,16 +38,19 @@ class Service : public Handler {
 
   Route route_of(std::string_view target) const;
   void route_model(const std::vector<std::string>& parts, Route& route) const;
-  ServedModel* find(std::string_view name) const;
+  std::vector<ServedModel*> versions_of(std::string_view name) const;
   std::optional<HttpResponse> refuse(const Route& route, const HttpRequest& head) const;
   std::shared_ptr<Work> infer(ServedModel& model, HttpRequest request, Respond respond);
+  nlohmann::json index() const;
   HttpResponse look_up(const Route& route) const;
   bool ready() const;
 
   const std::vector<std::unique_ptr<ServedModel>>& models_;
+  const std::vector<FailedModel>& failed_;
   Metrics& metrics_;
   Workers& workers_;
-  const double default_seconds_;
+  const double default_seconds_;             // deadline of requests that state none; 0: none
+  const io::PictureOptions* const picture_;  // null: pictures are refused
   const std::atomic<uint32_t>& connections_;
   std::atomic<bool> draining_ = false;
 };

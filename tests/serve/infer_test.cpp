@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cstring>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
@@ -15,6 +17,7 @@ namespace millrace::test {
 namespace {
 
 using nlohmann::json;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
@@ -29,9 +32,14 @@ class Glyphs : public ::testing::Test {
     serve::Options options;
     options.models = {kGlyphs};
     options.http_port = 0;
+    options.takes_pictures = true;
+    options.picture.scale.fill(1 / 255.0F);
+    options.labels = MILLRACE_SOURCE_DIR "/models/glyphs/classes.txt";
     server_ = serve::Server::start(options).value();
-    for (size_t i = 0; i < kPixels; ++i)
-      picture_.push_back(static_cast<float>(i * 37 % 101) / 101.0F);
+    for (size_t i = 0; i < kPixels; ++i) {
+      pixels_ += static_cast<char>(i * 37 % 256);
+      picture_.push_back(static_cast<float>(i * 37 % 256) * (1 / 255.0F));
+    }
     expected_ = native_scores();
   }
 
@@ -65,8 +73,45 @@ class Glyphs : public ::testing::Test {
   }
 
   std::unique_ptr<serve::Server> server_;
+  std::string pixels_;
   std::vector<float> picture_, expected_;
 };
+
+// The index and the name of the highest score, as a class of the extension ends with them.
+std::string best_class(const std::vector<float>& scores) {
+  std::ifstream names(MILLRACE_SOURCE_DIR "/models/glyphs/classes.txt");
+  const auto best = std::ranges::max_element(scores) - scores.begin();
+  std::string name;
+  for (ptrdiff_t line = 0; line <= best; ++line) std::getline(names, name);
+  return fmt::format(":{}:{}", best, name);
+}
+
+TEST_F(Glyphs, APictureIsAnsweredByItsClasses) {
+  const std::string file = "P5 32 32 255\n" + pixels_;
+  HttpClient client(server_->port());
+  const std::string type = "Content-Type: image/x-portable-graymap\r\n";
+  const HttpAnswer answer = client.post(kGlyphsInfer, file, type);
+  ASSERT_EQ(answer.status, 200) << answer.body;
+  const json output = json::parse(answer.body)["outputs"][0];
+  EXPECT_EQ(output["datatype"], "BYTES");
+  EXPECT_EQ(output["shape"], json({1, 5}));
+  EXPECT_THAT(output["data"][0].get<std::string>(), EndsWith(best_class(expected_)));
+  EXPECT_EQ(client.post(kGlyphsInfer, "no picture", type).status, 400);
+}
+
+TEST_F(Glyphs, AnOutputMayBeItsHighestClasses) {
+  json ask = request({{"data", picture_}});
+  ask["outputs"] = {{{"name", "scores"}, {"parameters", {{"classification", 2}}}}};
+  HttpClient client(server_->port());
+  const HttpAnswer answer = client.post(kGlyphsInfer, ask.dump());
+  const json output = json::parse(answer.body)["outputs"][0];
+  EXPECT_EQ(output["shape"], json({1, 2}));
+  const std::string best = output["data"][0].get<std::string>();
+  EXPECT_THAT(best, EndsWith(best_class(expected_)));
+  EXPECT_EQ(std::stof(best), *std::ranges::max_element(expected_));
+  ask["outputs"][0]["parameters"]["classification"] = 0;
+  EXPECT_EQ(client.post(kGlyphsInfer, ask.dump()).status, 400);
+}
 
 TEST_F(Glyphs, JsonGivesTheBitsOfTheNativeApi) {
   HttpClient client(server_->port());

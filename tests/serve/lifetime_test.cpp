@@ -65,6 +65,23 @@ TEST_F(Lifetime, AFullQueueRefuses) {
   EXPECT_EQ(first.receive().status, 200);
 }
 
+TEST_F(Lifetime, AFullQueueMayDropTheOldest) {
+  options_.queue_depth = 2;
+  options_.when_full = WhenFull::kDropOldest;
+  start();
+  faults().hold();
+  HttpClient running = client(), oldest = client(), newest = client();
+  running.send(post_text(kInferPath, tiny_body()));
+  faults().await_arrivals(1);
+  oldest.send(post_text(kInferPath, tiny_body()));
+  ASSERT_TRUE(eventually([&] { return served().in_flight() == 2; }));
+  newest.send(post_text(kInferPath, tiny_body()));
+  EXPECT_EQ(oldest.receive().status, 429);
+  faults().release();
+  EXPECT_EQ(running.receive().status, 200);
+  EXPECT_EQ(newest.receive().status, 200);
+}
+
 TEST_F(Lifetime, AFailedJobIsAnsweredAndTheNextOneRuns) {
   start();
   faults().fail_nth(1);

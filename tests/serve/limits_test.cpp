@@ -1,4 +1,4 @@
-// What a client cannot take from the server: its time, its connections, its memory.
+// A client cannot take the server's time, its connections or its memory.
 #include <gmock/gmock.h>
 
 #include <string>
@@ -58,7 +58,7 @@ TEST_F(Limits, AddressesAndNamesAreChecked) {
   options_.models.push_back(options_.models[0]);
   ASSERT_TRUE(write_tiny_model(options_.models[0]).ok());
   EXPECT_THAT(serve::Server::start(options_).status().message(),
-              ::testing::HasSubstr("another model \"tiny\""));
+              ::testing::HasSubstr("another model \"tiny\" of version 1"));
   options_.models.pop_back();
   options_.address = "localhost";
   EXPECT_THAT(serve::Server::start(options_).status().message(),

@@ -21,7 +21,8 @@ TEST_F(Protocol, HealthAndMetadata) {
   HttpClient one = client();
   EXPECT_EQ(one.get("/v2/health/live").status, 200);
   EXPECT_EQ(json::parse(one.get("/v2/health/ready").body), json({{"ready", true}}));
-  EXPECT_EQ(json::parse(one.get("/v2").body)["extensions"], json({"binary_tensor_data"}));
+  EXPECT_EQ(json::parse(one.get("/v2").body)["extensions"],
+            json({"binary_tensor_data", "classification"}));
   EXPECT_EQ(one.get("/v2/models/tiny/versions/1/ready").status, 200);
   const json model = json::parse(one.get("/v2/models/tiny").body);
   EXPECT_EQ(model["name"], "tiny");

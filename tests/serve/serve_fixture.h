@@ -34,9 +34,12 @@ class Serve : public ::testing::Test {
   }
   ~Serve() override { let_everything_go(*faults_); }
 
-  // Starts the server with `options_`.
+  // Starts the server with `options_`; the first function writes the model before.
   serve::Server& start(const TinyModelOptions& model = {}) {
     EXPECT_TRUE(write_tiny_model(options_.models[0], model).ok());
+    return start_server();
+  }
+  serve::Server& start_server() {
     auto server = serve::Server::start(options_);
     EXPECT_TRUE(server.ok()) << server.status().to_string();
     server_ = *std::move(server);

@@ -2,22 +2,22 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
+#include <utility>
 
 #include "cli/command_line/option_kinds.h"
+#include "cli/command_line/picture_options.h"
 
 namespace millrace::cli {
 namespace {
 
-constexpr int kWrongServeOptions = 2;
 constexpr uint64_t kMostUnits = 1024;
 constexpr uint64_t kMostDepth = 65'536;
 constexpr uint64_t kMostBodyBytes = uint64_t{16} << 30;
 
 void add_model_options(CLI::App& command, serve::Options& options) {
   taking(command.add_option("models", options.models,
-                            "archives and .onnx files, which are compiled at the start; each is "
-                            "served under the name of its file"),
+                            "archives, .onnx files, which are compiled at the start, and folders "
+                            "of models"),
          "MODEL")
       ->required();
   as_choice(command.add_option("--precision", options.precision, "precision of .onnx files"),
@@ -27,6 +27,10 @@ void add_model_options(CLI::App& command, serve::Options& options) {
                               "greatest number of frames in a request, for .onnx files"),
            1, 4096)
       ->capture_default_str();
+  taking(command.add_option("--labels", options.labels,
+                            "a text file whose line i, from 0, names class i; a folder of models "
+                            "may have a labels.txt beside each"),
+         "FILE");
   taking(command.add_option("--device", options.device, "the device: cpu, null, or a plugin"),
          "NAME")
       ->capture_default_str();
@@ -38,10 +42,21 @@ void add_queue_options(CLI::App& command, serve::Options& options) {
            0, kMostUnits)
       ->capture_default_str();
   as_count(command.add_option("--queue-depth", options.queue_depth,
-                              "jobs that a unit accepts before one of them is completed; when all "
-                              "units are full, requests are refused"),
+                              "jobs that a unit accepts before one of them is completed"),
            1, kMostDepth)
       ->capture_default_str();
+  const auto set_policy = [&options](const std::string& word) {
+    options.when_full = word == "drop-oldest" ? WhenFull::kDropOldest
+                        : word == "shed-late" ? WhenFull::kShedByDeadline
+                                              : WhenFull::kFail;
+  };
+  as_choice(command
+                .add_option_function<std::string>(
+                    "--when-full", set_policy,
+                    "when all units of a model are full: refuse the request, drop the oldest one "
+                    "that waits, or end one that will be late")
+                ->default_str("refuse"),
+            {"refuse", "drop-oldest", "shed-late"});
   as_seconds(command.add_option("--timeout", options.request_seconds,
                                 "deadline of requests that state none, as 500ms; otherwise they "
                                 "have none"));
@@ -78,26 +93,35 @@ void add_http_options(CLI::App& command, serve::Options& options) {
 
 }  // namespace
 
-void add_serve_options(CLI::App& command, serve::Options& options) {
-  add_model_options(command, options);
-  add_queue_options(command, options);
-  add_http_options(command, options);
+void add_serve_options(CLI::App& command, ServeFlags& flags) {
+  add_model_options(command, flags.options);
+  add_queue_options(command, flags.options);
+  add_http_options(command, flags.options);
+  add_picture_flags(command, flags.picture);
 }
 
-std::optional<int> parse_serve_options(int argc, char** argv, serve::Options& options) {
+Result<serve::Options> serve_options(const ServeFlags& flags) {
+  serve::Options options = flags.options;
+  MILLRACE_ASSIGN_OR_RETURN(options.picture, picture_options(flags.picture));
+  options.takes_pictures = states_normalisation(flags.picture);
+  return options;
+}
+
+Result<std::optional<serve::Options>> parse_serve_options(int argc, char** argv) {
   CLI::App program("Serve models over HTTP", "millrace-serve");
-  add_serve_options(program, options);
+  ServeFlags flags;
+  add_serve_options(program, flags);
   take_one_argument_each(program);
   try {
     program.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
     fmt::print("{}", program.help());
-    return 0;
+    return std::optional<serve::Options>();
   } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "millrace serve: {}\n", error.what());
-    return kWrongServeOptions;
+    return invalid_argument(error.what());
   }
-  return std::nullopt;
+  MILLRACE_ASSIGN_OR_RETURN(serve::Options options, serve_options(flags));
+  return std::optional(std::move(options));
 }
 
 }  // namespace millrace::cli

@@ -5,15 +5,25 @@
 #include <CLI/CLI.hpp>
 #include <optional>
 
+#include "cli/data/picture_flags.h"
 #include "serve/options.h"
 
 namespace millrace::cli {
 
-// Adds the options to a command or a program. `options` must live until the last parse.
-void add_serve_options(CLI::App& command, serve::Options& options);
+// The options, some of which are still texts.
+struct ServeFlags {
+  serve::Options options;
+  PictureFlags picture;
+};
 
-// Reads the command line of the program. Prints the help if that is asked for. Returns the exit
-// code if the program is to end at once, with a message on standard error for a wrong command line.
-std::optional<int> parse_serve_options(int argc, char** argv, serve::Options& options);
+// Adds the options to a command or a program. `flags` must live until the last parse.
+void add_serve_options(CLI::App& command, ServeFlags& flags);
+
+// Converts the options. kInvalidArgument names the one whose value is invalid.
+Result<serve::Options> serve_options(const ServeFlags& flags);
+
+// Reads the command line of the program. Returns nothing if that asks for the help, which has been
+// printed. kInvalidArgument if it is wrong.
+Result<std::optional<serve::Options>> parse_serve_options(int argc, char** argv);
 
 }  // namespace millrace::cli

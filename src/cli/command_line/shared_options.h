@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "cli/data/picture_flags.h"
 #include "cli/model_source.h"
 #include "cli/quantise/calibration_flags.h"
 #include "cli/supervision/limits.h"
@@ -25,8 +24,6 @@ void add_input_shape_flag(CLI::App& command, std::vector<std::string>& shapes,
                           std::vector<CLI::Option*>* options = nullptr);
 CLI::Option* add_shape_flag(CLI::App& command, std::vector<std::string>& shapes);
 void add_limit_flags(CLI::App& command, LimitFlags& limits);
-// How pictures are preprocessed to an input of the model.
-void add_picture_flags(CLI::App& command, PictureFlags& flags);
 void add_calibration_flags(CLI::App& command, CalibrationFlags& flags);
 void add_device_flag(CLI::App& command, std::string& device);
 void add_json_flag(CLI::App& command, bool& json);

@@ -16,9 +16,12 @@
 namespace millrace::cli {
 namespace {
 
-int fail_to_serve(const std::string& message) {
+constexpr int kNotServed = 1;
+constexpr int kWrongOptions = 2;
+
+int fail_to_serve(const std::string& message, int exit_code = kNotServed) {
   fmt::print(stderr, "millrace serve: {}\n", printable(message));
-  return 1;
+  return exit_code;
 }
 
 sigset_t ending_signals() {
@@ -29,9 +32,14 @@ sigset_t ending_signals() {
   return signals;
 }
 
+// Names the models, with their versions if a model has others than the first.
 void say_ready(const serve::Server& server) {
+  for (const auto& failed : server.failed_models())
+    fail_to_serve(fmt::format("{} is not served: {}", failed.file.path, failed.reason.message()));
   std::vector<std::string> names;
-  for (const auto& model : server.models()) names.push_back(printable(model->name()));
+  for (const auto& model : server.models())
+    names.push_back(printable(model->version() == "1" ? model->name()
+                                                      : model->name() + "/" + model->version()));
   fmt::print("ready: {} on {}\n", fmt::join(names, ", "), server.url());
   std::fflush(stdout);
 }
@@ -44,8 +52,10 @@ void wait_for_signal(const sigset_t& signals) {
 }
 
 int serve_models(int argc, char** argv) {
-  serve::Options options;
-  if (const auto exit_code = parse_serve_options(argc, argv, options)) return *exit_code;
+  const auto parsed = parse_serve_options(argc, argv);
+  if (!parsed.ok()) return fail_to_serve(parsed.status().message(), kWrongOptions);
+  if (!*parsed) return 0;
+  const serve::Options& options = **parsed;
   // Threads inherit the mask, so that the signals reach this one only.
   const sigset_t signals = ending_signals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);

@@ -66,8 +66,6 @@ using Socket = Stream::socket_type;
 using Acceptor = asio::basic_socket_acceptor<tcp, asio::io_context::executor_type>;
 using Clock = std::chrono::steady_clock;
 
-// Requests with more JSON than this are handled by the workers.
-constexpr size_t kMostJsonOnThread = 128 << 10;
 // A refused client may still be sending. What it sends is read and dropped for so long, since a
 // connection that is closed with unread bytes loses the answer that lies in it.
 constexpr std::chrono::seconds kLinger{2};
@@ -110,7 +108,7 @@ std::chrono::nanoseconds seconds(double count) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(count));
 }
 
-// What the connections share; owned by the server.
+// The state that the connections share. The server owns it.
 struct Shared {
   Shared(const HttpLimits& all_limits, Handler& answers, Workers& threads,
          std::atomic<uint32_t>& connections)
@@ -274,8 +272,6 @@ void Connection::take_header() {
 // Decides by the header alone whether the body is worth reading.
 std::optional<HttpResponse> Connection::refuse_head() {
   const auto length = parser_->content_length();
-  if (request_.method == "POST" && !length && !parser_->chunked())
-    return error_response(411, "a POST states its length, by Content-Length or in chunks");
   json_bytes_ = length ? static_cast<size_t>(*length) : 0;
   if (const auto text = request_.field(kJsonLengthField)) {
     const auto [end, bad] = std::from_chars(text->data(), text->data() + text->size(), json_bytes_);
@@ -357,7 +353,7 @@ void Connection::dispatch() {
   answering_ = true;
   counted_ = true;
   shared_.begin_answer();
-  if (json_bytes_ <= kMostJsonOnThread) return on_work(begin_work());
+  if (!shared_.handler.takes_long(request_, json_bytes_)) return on_work(begin_work());
   shared_.workers.post([self = shared_from_this(), number = number_] {
     asio::post(self->shared_.io, [self, number, work = self->begin_work()]() mutable {
       if (self->answering_ && self->number_ == number) self->on_work(std::move(work));

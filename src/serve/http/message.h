@@ -44,7 +44,7 @@ struct HttpResponse {
 // Answers a request. Called once for each, from any thread.
 using Respond = std::function<void(HttpResponse)>;
 
-// What is done for a request that has not been answered.
+// The work for a request that has not been answered.
 class Work {
  public:
   virtual ~Work() = default;
@@ -56,12 +56,14 @@ class Work {
 // The name of the field that says how many bytes of a body are JSON, in both directions.
 inline constexpr std::string_view kJsonLengthField = "Inference-Header-Content-Length";
 
-// What answers requests. Thread-safe.
+// A handler answers requests. Thread-safe.
 class Handler {
  public:
   virtual ~Handler() = default;
   // Looks at a request whose body has not been read. A response refuses it, and the body never is.
   virtual std::optional<HttpResponse> refuse(const HttpRequest& head) = 0;
+  // Whether handle() may take long, so that a worker is to call it. `json_bytes`: of the body.
+  virtual bool takes_long(const HttpRequest& request, size_t json_bytes) const = 0;
   // Begins to answer a request. `respond` is called once, during the call or later. Returns the
   // work that goes on after the call; null if there is none.
   virtual std::shared_ptr<Work> handle(HttpRequest request, Respond respond) = 0;

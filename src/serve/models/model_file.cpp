@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <span>
@@ -12,13 +13,83 @@
 #include "base/unique_fd.h"
 #include "compiler/compiler.h"
 #include "graph/archive/codec.h"
+#include "model/archive_header.h"
 #include "model/archive_writer.h"
 
 namespace millrace::serve {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr std::string_view kOnnxSuffix = ".onnx";
 constexpr std::string_view kArchiveSuffix = ".rai";
+constexpr const char* kOnlyVersion = "1";
+constexpr const char* kLabelsFile = "labels.txt";
+
+bool is_archive_folder(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(path / model::kPartDirectory / model::kStructureFile, error);
+}
+
+// A folder of models, and no archive in the form of a directory.
+bool is_folder(const fs::path& path) {
+  std::error_code error;
+  return fs::is_directory(path, error) && !is_archive_folder(path);
+}
+
+bool is_model(const fs::path& path) {
+  return path.extension() == kOnnxSuffix || path.extension() == kArchiveSuffix ||
+         is_archive_folder(path);
+}
+
+std::string name_of(fs::path path) {
+  if (!path.has_filename()) path = path.parent_path();  // a folder that ends with a slash
+  const bool known = path.extension() == kOnnxSuffix || path.extension() == kArchiveSuffix;
+  return known ? path.stem().string() : path.filename().string();
+}
+
+Result<std::vector<fs::path>> entries_of(const fs::path& folder) {
+  std::error_code error;
+  std::vector<fs::path> entries;
+  for (const auto& entry : fs::directory_iterator(folder, error))
+    if (!entry.path().filename().string().starts_with('.')) entries.push_back(entry.path());
+  if (error) return io_error("read " + folder.string(), error.value());
+  std::ranges::sort(entries);
+  return entries;
+}
+
+// Adds the model of a folder, if there is one.
+Status add_file(const fs::path& folder, const std::string& name, const std::string& version,
+                std::vector<ModelFile>& models) {
+  MILLRACE_ASSIGN_OR_RETURN(std::vector<fs::path> files, entries_of(folder));
+  std::erase_if(files, [](const fs::path& file) { return !is_model(file); });
+  if (files.size() > 1)
+    return invalid_argument(
+        fmt::format("{} has several models: give each a folder", folder.string()));
+  if (files.empty()) return {};
+  std::error_code error;
+  const fs::path labels = folder / kLabelsFile;
+  models.push_back({name, version, files.front().string(),
+                    fs::exists(labels, error) ? labels.string() : std::string()});
+  return {};
+}
+
+bool is_version(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return is_folder(path) && name.find_first_not_of("0123456789") == std::string::npos &&
+         name.front() != '0';
+}
+
+// Adds what is in REPOSITORY/NAME.
+Status add_versions(const fs::path& folder, std::vector<ModelFile>& models) {
+  const std::string name = folder.filename().string();
+  MILLRACE_ASSIGN_OR_RETURN(std::vector<fs::path> versions, entries_of(folder));
+  std::erase_if(versions, [](const fs::path& entry) { return !is_version(entry); });
+  if (versions.empty()) return add_file(folder, name, kOnlyVersion, models);
+  for (const fs::path& version : versions)
+    MILLRACE_RETURN_IF_ERROR(add_file(version, name, version.filename().string(), models));
+  return {};
+}
 
 Status write_all(int fd, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
@@ -50,11 +121,24 @@ Result<Model> load_compiled(const std::string& path, const Options& options, Dev
 
 }  // namespace
 
-std::string served_name(const std::string& path) {
-  std::filesystem::path file(path);
-  if (!file.has_filename()) file = file.parent_path();  // a folder that ends with a slash
-  const bool known = file.extension() == kOnnxSuffix || file.extension() == kArchiveSuffix;
-  return known ? file.stem().string() : file.filename().string();
+bool is_repository(const std::string& path) {
+  return is_folder(path);
+}
+
+Result<std::vector<ModelFile>> find_models(const std::string& path) {
+  const fs::path root(path);
+  if (!is_folder(root)) return std::vector<ModelFile>{{name_of(root), kOnlyVersion, path}};
+  MILLRACE_ASSIGN_OR_RETURN(const std::vector<fs::path> entries, entries_of(root));
+  std::vector<ModelFile> models;
+  for (const fs::path& entry : entries) {
+    if (is_model(entry))
+      models.push_back({name_of(entry), kOnlyVersion, entry.string()});
+    else if (is_folder(entry))
+      MILLRACE_RETURN_IF_ERROR(add_versions(entry, models));
+  }
+  if (models.empty())
+    return Status(StatusCode::kNotFound, path + " has no .onnx file and no archive");
+  return models;
 }
 
 Result<Model> load_model_file(const std::string& path, const Options& options, Device& device) {

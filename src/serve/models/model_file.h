@@ -1,8 +1,9 @@
-// Loads the file of a model through the native API: an archive, or an .onnx file, which is compiled
-// in memory. Thread-safe.
+// Finds the files of models, and loads them through the native API: archives, and .onnx files,
+// which are compiled in memory. Thread-safe.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/status.h"
 #include "millrace/device.hpp"
@@ -10,9 +11,25 @@
 
 namespace millrace::serve {
 
-// Returns the name under which the model of a file is served: that of the file or folder without
-// .onnx or .rai.
-std::string served_name(const std::string& path);
+struct ModelFile {
+  std::string name, version;
+  std::string path;
+  std::string labels =
+      {};  // the file labels.txt beside it, in a repository; empty if there is none
+};
+
+// Returns the models that an argument of the command line stands for. These are one model of
+// version 1, whose name is that of the file without .onnx or .rai, or those of a repository:
+//
+//   REPOSITORY/NAME/VERSION/FILE   a number as version, and one .onnx file or archive
+//   REPOSITORY/NAME/FILE           version 1
+//   REPOSITORY/FILE                version 1, the name being that of the file
+//
+// Names that begin with a dot are ignored. kNotFound if there is none; kInvalidArgument if a folder
+// has several, since it is unclear which one is meant; kIoError.
+Result<std::vector<ModelFile>> find_models(const std::string& path);
+// Whether find_models() takes the path for a repository.
+bool is_repository(const std::string& path);
 
 // Errors are those of the compiler and of Device::load(), with the path.
 Result<Model> load_model_file(const std::string& path, const Options& options, Device& device);

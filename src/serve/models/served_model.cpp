@@ -3,38 +3,45 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <utility>
 
+#include "io/file.h"
 #include "serve/models/model_file.h"
 
 namespace millrace::serve {
 namespace {
 
 constexpr size_t kFirstOpenBytes = 64 << 10;
+constexpr int64_t kMostRetrySeconds = 600;
 
 }  // namespace
 
-ServedModel::ServedModel(std::string name, Model model, Metrics& metrics)
-    : name_(std::move(name)),
+ServedModel::ServedModel(ModelFile file, Model model, const Options& options, Metrics& metrics)
+    : file_(std::move(file)),
       model_(std::move(model)),
+      when_full_(options.when_full),
       expected_(std::make_unique<std::atomic<size_t>[]>(model_.outputs().size())),
-      metrics_(metrics.add_model(name_, version_)) {
+      metrics_(metrics.add_model(file_.name, file_.version)) {
   for (size_t i = 0; i < model_.outputs().size(); ++i) expected_[i] = kFirstOpenBytes;
 }
 
-Result<std::unique_ptr<ServedModel>> ServedModel::load(const std::string& path,
+Result<std::unique_ptr<ServedModel>> ServedModel::load(const ModelFile& file,
                                                        const Options& options, Device& device,
                                                        Metrics& metrics) {
-  MILLRACE_ASSIGN_OR_RETURN(Model model, load_model_file(path, options, device));
-  std::unique_ptr<ServedModel> served(
-      new ServedModel(served_name(path), std::move(model), metrics));
+  MILLRACE_ASSIGN_OR_RETURN(Model model, load_model_file(file.path, options, device));
+  std::unique_ptr<ServedModel> served(new ServedModel(file, std::move(model), options, metrics));
+  const std::string labels = options.labels.empty() ? file.labels : options.labels;
+  if (!labels.empty()) {
+    MILLRACE_ASSIGN_OR_RETURN(served->labels_, io::read_lines(labels));
+  }
   const uint32_t units = options.units != 0 ? options.units : std::max(1U, device.lanes());
   for (uint32_t i = 0; i < units; ++i) {
     MILLRACE_ASSIGN_OR_RETURN(Unit unit,
-                              device.create_unit({.name = fmt::format("{}/{}", served->name_, i),
+                              device.create_unit({.name = fmt::format("{}/{}", file.name, i),
                                                   .depth = options.queue_depth,
-                                                  .when_full = WhenFull::kFail,
+                                                  .when_full = options.when_full,
                                                   .callback_order = CallbackOrder::kCompletion,
-                                                  .caller_helps = CallerHelps::kNever,
                                                   .auto_reset = true}));
     served->units_.push_back(std::move(unit));
   }
@@ -61,7 +68,17 @@ Result<Job> ServedModel::submit(const JobArgs& args) {
     job = unit.try_submit(model_, args);
     if (job.ok() || job.status().code() != StatusCode::kQueueFull) return job;
   }
-  return job;
+  return when_full_ == WhenFull::kFail ? std::move(job) : idlest.submit(model_, args);
+}
+
+uint32_t ServedModel::retry_after_seconds() const {
+  std::chrono::nanoseconds longest{0};
+  for (const Unit& unit : units_) {
+    const UnitStatistics statistics = unit.statistics();
+    longest = std::max(longest, statistics.mean_run * statistics.in_flight);
+  }
+  const auto seconds = std::chrono::ceil<std::chrono::seconds>(longest).count();
+  return static_cast<uint32_t>(std::clamp<int64_t>(seconds, 1, kMostRetrySeconds));
 }
 
 void ServedModel::close() {

@@ -10,29 +10,41 @@
 #include "base/status.h"
 #include "millrace/millrace.hpp"
 #include "serve/metrics.h"
+#include "serve/models/model_file.h"
 #include "serve/options.h"
 
 namespace millrace::serve {
 
+// A model of a repository that could not be loaded.
+struct FailedModel {
+  ModelFile file;
+  Status reason;
+};
+
 class ServedModel {
  public:
-  // Loads the file and creates the units. Errors are those of load_model_file() and
-  // Device::create_unit().
-  static Result<std::unique_ptr<ServedModel>> load(const std::string& path, const Options& options,
+  // Loads the file with its labels, and creates the units. Errors are those of load_model_file(),
+  // of io::read_lines() and of Device::create_unit().
+  static Result<std::unique_ptr<ServedModel>> load(const ModelFile& file, const Options& options,
                                                    Device& device, Metrics& metrics);
 
-  const std::string& name() const { return name_; }
-  const std::string& version() const { return version_; }
+  const std::string& name() const { return file_.name; }
+  const std::string& version() const { return file_.version; }
   const Model& model() const { return model_; }
+  // The names of classes, by index; empty if there are none.
+  const std::vector<std::string>& labels() const { return labels_; }
   ModelMetrics& metrics() { return *metrics_; }
 
   // Whether a unit takes jobs: none is degraded, nor closed.
   bool ready() const;
   uint32_t in_flight() const;
 
-  // Submits a job to the unit with the fewest. Errors are those of Unit::try_submit(): kQueueFull
-  // if all units are full.
+  // Submits a job to the unit with the fewest. When all are full, the policy of the options
+  // decides. Errors are those of Unit::submit().
   Result<Job> submit(const JobArgs& args);
+  // How long a client that was refused should wait: as long as the jobs in the queue take, by the
+  // average of the last ones, in whole seconds and at least one.
+  uint32_t retry_after_seconds() const;
 
   // The memory that outputs with open dimensions get at first: what the last ones took.
   size_t expected_bytes(size_t output) const { return expected_[output]; }
@@ -42,11 +54,12 @@ class ServedModel {
   void close();
 
  private:
-  ServedModel(std::string name, Model model, Metrics& metrics);
+  ServedModel(ModelFile file, Model model, const Options& options, Metrics& metrics);
 
-  const std::string name_;
-  const std::string version_ = "1";
+  const ModelFile file_;
   const Model model_;
+  const WhenFull when_full_;
+  std::vector<std::string> labels_;
   std::vector<Unit> units_;
   std::atomic<bool> closed_ = false;
   std::unique_ptr<std::atomic<size_t>[]> expected_;

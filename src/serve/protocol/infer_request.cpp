@@ -28,6 +28,7 @@ constexpr std::array<std::string_view, 3> kSequence = {"sequence_id", "sequence_
                                                        "sequence_end"};
 constexpr std::string_view kSharedMemory = "shared_memory_region";
 constexpr std::string_view kClassification = "classification";
+constexpr int64_t kMostClasses = 10'000;
 
 template <class T>
 Result<const T*> parameter(const Parameters& parameters, std::string_view name, const char* what) {
@@ -171,6 +172,7 @@ class RequestBinder {
   Status set_raw(const TensorInfo& info, std::span<const std::byte> raw, InputTensor& input);
   Status want_outputs(const std::vector<JsonTensor>& outputs);
   Status want(size_t index, bool binary);
+  Status want_classes(const Parameters& parameters, WantedOutput& output);
 
   HttpRequest http_;
   const Model& model_;
@@ -383,12 +385,28 @@ Status RequestBinder::want_outputs(const std::vector<JsonTensor>& outputs) {
     if (found == infos.end())
       return invalid_argument(fmt::format("the model has no output \"{}\"", output.name));
     MILLRACE_RETURN_IF_ERROR(refuse_parameter(output.parameters, kSharedMemory));
-    MILLRACE_RETURN_IF_ERROR(refuse_parameter(output.parameters, kClassification));
     MILLRACE_ASSIGN_OR_RETURN(const bool* const binary,
                               parameter<bool>(output.parameters, "binary_data", "true or false"));
     MILLRACE_RETURN_IF_ERROR(want(static_cast<size_t>(found - infos.begin()),
                                   binary != nullptr ? *binary : binary_outputs_));
+    MILLRACE_RETURN_IF_ERROR(want_classes(output.parameters, bound_.outputs.back()));
   }
+  return {};
+}
+
+// Classes are texts, so they are not raw, whatever holds for the other outputs.
+Status RequestBinder::want_classes(const Parameters& parameters, WantedOutput& output) {
+  MILLRACE_ASSIGN_OR_RETURN(const int64_t* const classes,
+                            parameter<int64_t>(parameters, kClassification, "a number of classes"));
+  if (classes == nullptr) return {};
+  if (*classes < 1 || *classes > kMostClasses)
+    return invalid_argument(fmt::format("the parameter \"{}\" is {}, not 1 to {}", kClassification,
+                                        *classes, kMostClasses));
+  if (!has_json_form(model_.outputs()[output.index].cpu.type))
+    return invalid_argument(fmt::format("output \"{}\" has a type without classes",
+                                        model_.outputs()[output.index].name));
+  output.classes = static_cast<uint32_t>(*classes);
+  output.binary = false;
   return {};
 }
 

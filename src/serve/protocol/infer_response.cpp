@@ -1,8 +1,13 @@
 #include "serve/protocol/infer_response.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <type_traits>
 
 #include "serve/protocol/tensor_type.h"
@@ -69,7 +74,43 @@ json shape_of(const TensorShape& shape) {
   return json::array_t(shape.dims.begin(), shape.dims.begin() + shape.rank);
 }
 
-json description(const OutputTensor& output) {
+// One class, as the extension writes it: VALUE:INDEX, or VALUE:INDEX:LABEL.
+std::string class_text(double value, size_t index, std::span<const std::string> labels) {
+  if (index >= labels.size()) return fmt::format("{}:{}", value, index);
+  return fmt::format("{}:{}:{}", value, index, labels[index]);
+}
+
+// The value by which an element of the data is ordered. What is no finite number is null there, and
+// comes last.
+double rank_of(const json& element) {
+  if (element.is_boolean()) return element.get<bool>() ? 1 : 0;
+  const double value = element.get<double>();
+  return std::isfinite(value) ? value : -std::numeric_limits<double>::infinity();
+}
+
+// The highest elements of each frame, which the first dimension counts if there are others.
+json classes_of(const OutputTensor& output, std::span<const std::string> labels) {
+  const json data = data_of(output);
+  const size_t frames = output.shape.rank > 1 ? output.shape.dims[0] : 1;
+  const size_t elements = frames == 0 ? 0 : data.size() / frames;
+  const size_t classes = std::min<size_t>(output.classes, elements);
+  json texts = json::array();
+  std::vector<size_t> order(elements);
+  for (size_t frame = 0; frame < frames; ++frame) {
+    const auto value = [&](size_t i) { return rank_of(data[frame * elements + i]); };
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::ranges::partial_sort(order, order.begin() + static_cast<ptrdiff_t>(classes),
+                              [&](size_t a, size_t b) { return value(a) > value(b); });
+    for (size_t i = 0; i < classes; ++i)
+      texts.push_back(class_text(value(order[i]), order[i], labels));
+  }
+  const json::array_t shape =
+      output.shape.rank > 1 ? json::array_t{frames, classes} : json::array_t{classes};
+  return {{"name", output.name}, {"datatype", "BYTES"}, {"shape", shape}, {"data", texts}};
+}
+
+json description(const OutputTensor& output, std::span<const std::string> labels) {
+  if (output.classes > 0) return classes_of(output, labels);
   json described = {{"name", output.name},
                     {"datatype", protocol_name(output.type)},
                     {"shape", shape_of(output.shape)}};
@@ -83,12 +124,13 @@ json description(const OutputTensor& output) {
 }  // namespace
 
 HttpResponse infer_response(std::string_view model, std::string_view version, std::string_view id,
-                            std::span<const OutputTensor> outputs) {
+                            std::span<const OutputTensor> outputs,
+                            std::span<const std::string> labels) {
   json body = {{"model_name", model}, {"model_version", version}, {"outputs", json::array()}};
   if (!id.empty()) body["id"] = id;
   HttpResponse response;
   for (const OutputTensor& output : outputs) {
-    body["outputs"].push_back(description(output));
+    body["outputs"].push_back(description(output, labels));
     if (output.binary && !output.bytes.empty()) response.raw.push_back(output.bytes);
   }
   response.text = body.dump(-1, ' ', false, json::error_handler_t::replace);

@@ -18,11 +18,14 @@ struct OutputTensor {
   TensorShape shape;
   std::span<const std::byte> bytes;
   bool binary = false;
+  uint32_t classes = 0;  // 0: the elements; otherwise so many of the highest, as classes
 };
 
-// Returns the answer. Raw outputs are referred to, not copied: its `owner` is the caller's to set.
+// Returns the answer, with the names of classes from `labels`. Raw outputs are referred to, not
+// copied: its `owner` is the caller's to set.
 HttpResponse infer_response(std::string_view model, std::string_view version, std::string_view id,
-                            std::span<const OutputTensor> outputs);
+                            std::span<const OutputTensor> outputs,
+                            std::span<const std::string> labels);
 
 // How many elements the answer holds as text.
 size_t json_elements(std::span<const OutputTensor> outputs);

@@ -1,0 +1,73 @@
+// Repositories: folders of models with versions, of which some may be broken.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "serve/models/model_file.h"
+#include "tests/serve/serve_fixture.h"
+
+namespace millrace::test {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+class Repository : public Serve {
+ protected:
+  Repository() { options_.models = {root_.path().string()}; }
+
+  // Writes the tiny model to a path within the repository.
+  void add(const std::string& path) const {
+    std::filesystem::create_directories(std::filesystem::path(root_.file(path)).parent_path());
+    ASSERT_TRUE(write_tiny_model(root_.file(path)).ok());
+  }
+  Result<std::vector<serve::ModelFile>> find() const {
+    return serve::find_models(root_.path().string());
+  }
+
+  const TemporaryDirectory root_;
+};
+
+TEST_F(Repository, TheLatestVersionIsTheDefault) {
+  add("tiny/9/any.rai");
+  add("tiny/10/model.rai");
+  add("plain/model.rai");
+  add("alone.rai");
+  start_server();
+  HttpClient one = client();
+  EXPECT_EQ(json::parse(one.get("/v2/models/tiny").body)["versions"], json({"9", "10"}));
+  EXPECT_EQ(json::parse(one.post(kInferPath, tiny_body()).body)["model_version"], "10");
+  const HttpAnswer older = one.post("/v2/models/tiny/versions/9/infer", tiny_body());
+  EXPECT_EQ(json::parse(older.body)["model_version"], "9");
+  EXPECT_EQ(one.post("/v2/models/plain/infer", tiny_body()).status, 200);
+  EXPECT_EQ(one.get("/v2/models/alone/versions/1/ready").status, 200);
+  EXPECT_EQ(one.get("/v2/models/tiny/versions/11").status, 404);
+}
+
+TEST_F(Repository, ABrokenModelIsNamedAndTheOthersServe) {
+  add("tiny/1/model.rai");
+  std::filesystem::create_directories(root_.path() / "broken");
+  std::ofstream(root_.file("broken/model.rai")) << "no archive";
+  start_server();
+  const HttpAnswer answer = client().post("/v2/repository/index", "{}");
+  const json index = json::parse(answer.body);
+  ASSERT_EQ(index.size(), 2U) << answer.body;
+  EXPECT_EQ(index[0]["state"], "READY");
+  EXPECT_EQ(index[1]["name"], "broken");
+  EXPECT_EQ(index[1]["state"], "UNAVAILABLE");
+  EXPECT_THAT(index[1]["reason"].get<std::string>(), HasSubstr("broken/model.rai"));
+  EXPECT_EQ(client().get("/v2/models/broken").status, 404);
+}
+
+TEST_F(Repository, FoldersThatLeaveAChoiceAreRefused) {
+  EXPECT_EQ(find().status().code(), StatusCode::kNotFound);
+  add("tiny/1/a.rai");
+  add("tiny/1/b.rai");
+  EXPECT_THAT(find().status().message(), HasSubstr("several models"));
+}
+
+}  // namespace
+}  // namespace millrace::test
