@@ -469,53 +469,53 @@ void add_trace_command(CLI::App& app, CommandLine& line) {
   choose<TraceArguments>(*command, std::move(arguments), check_trace, run_trace, line);
 }
 
-void add_conformance_command(CLI::App& app, CommandLine& line) {
-  void add_faults_command(CLI::App & app, CommandLine & line) {
-    CLI::App* command =
-        app.add_subcommand("faults", "Check and explain a plan of faults for MILLRACE_FAULTS");
-    show_by_example(
-        *command,
-        {"millrace faults 'fail=3,slow=2ms'",
-         "millrace faults 'slow:for=20ms,p=1%; seed=7' --jobs 500",
-         "millrace faults 'fail:jobs=5-9,model=detector,status=NRT_EXEC_OOB'",
-         "MILLRACE_FAULTS='hang:jobs=3' MILLRACE_WATCHDOG=2s ./program"},
-        kUsualExits,
-        "A plan has parts, which semicolons separate: rules, ACTION:KEY=VALUE,... with the keys of "
-        "the action and those that select jobs, and settings, KEY=VALUE,...\n"
-        "\n"
-        "Actions of rules:\n"
-        "  fail     fail instead of running; status=CODE of Millrace, VART or NRT\n"
-        "  degrade  fail as a broken device: DEVICE_FAILED\n"
-        "  oom      fail with OUT_OF_MEMORY; allocs=3: allocation 3 is refused instead\n"
-        "  hang     block and cannot be stopped; for=2s, otherwise for ever\n"
-        "  slow     take longer; for=20ms\n"
-        "  nan      run, then outputs are filled with NaN; output=NAME, otherwise all\n"
-        "\n"
-        "Keys that select jobs:\n"
-        "  jobs     jobs=7, jobs=5-9 or jobs=100-, in the order of acceptance, from 1\n"
-        "  after    after=N: the jobs after the first N\n"
-        "  every    every=N: every N-th of these\n"
-        "  p        p=1%: each of these with that probability\n"
-        "  model    model=NAME: jobs of that model\n"
-        "  unit     unit=NAME: jobs of that unit, which are counted on their own\n"
-        "\n"
-        "Settings:\n"
-        "  fail=N, fail_every=N, status=CODE, hang=N, hang_for=TIME, slow=TIME,\n"
-        "  fail_rate=P, hang_rate=P, slow_rate=P, slow_for=TIME, seed=N\n"
-        "\n"
-        "The same plan strikes the same jobs in every run. docs/faults.md has more.");
-    auto arguments = std::make_shared<FaultsArguments>();
-    taking(command->add_option("plan", arguments->text, "the plan, in quotes"), "TEXT")->required();
-    command->add_flag("--transfers", arguments->transfers,
-                      "the plan is for MILLRACE_TRANSFER_FAULTS");
-    as_count(command->add_option("--jobs", arguments->jobs,
-                                 "list what happens to each of the first N jobs or transfers"),
-             1);
-    taking(command->add_option("--unit", arguments->unit, "the unit of these jobs"), "NAME");
-    taking(command->add_option("--model", arguments->model, "the model of these jobs"), "NAME");
-    choose<FaultsArguments, run_faults>(*command, std::move(arguments), check_faults, line);
-  }
+void add_faults_command(CLI::App& app, CommandLine& line) {
+  CLI::App* command =
+      app.add_subcommand("faults", "Check and explain a plan of faults for MILLRACE_FAULTS");
+  show_by_example(
+      *command,
+      {"millrace faults 'fail=3,slow=2ms'",
+       "millrace faults 'slow:for=20ms,p=1%; seed=7' --jobs 500",
+       "millrace faults 'fail:jobs=5-9,model=detector,status=NRT_EXEC_OOB'",
+       "MILLRACE_FAULTS='hang:jobs=3' MILLRACE_WATCHDOG=2s ./program"},
+      kUsualExits,
+      "A plan has parts, which semicolons separate: rules, ACTION:KEY=VALUE,... with the keys of "
+      "the action and those that select jobs, and settings, KEY=VALUE,...\n"
+      "\n"
+      "Actions of rules:\n"
+      "  fail     fail instead of running; status=CODE of Millrace, VART or NRT\n"
+      "  degrade  fail as a broken device: DEVICE_FAILED\n"
+      "  oom      fail with OUT_OF_MEMORY; allocs=3: allocation 3 is refused instead\n"
+      "  hang     block and cannot be stopped; for=2s, otherwise for ever\n"
+      "  slow     take longer; for=20ms\n"
+      "  nan      run, then outputs are filled with NaN; output=NAME, otherwise all\n"
+      "\n"
+      "Keys that select jobs:\n"
+      "  jobs     jobs=7, jobs=5-9 or jobs=100-, in the order of acceptance, from 1\n"
+      "  after    after=N: the jobs after the first N\n"
+      "  every    every=N: every N-th of these\n"
+      "  p        p=1%: each of these with that probability\n"
+      "  model    model=NAME: jobs of that model\n"
+      "  unit     unit=NAME: jobs of that unit, which are counted on their own\n"
+      "\n"
+      "Settings:\n"
+      "  fail=N, fail_every=N, status=CODE, hang=N, hang_for=TIME, slow=TIME,\n"
+      "  fail_rate=P, hang_rate=P, slow_rate=P, slow_for=TIME, seed=N\n"
+      "\n"
+      "The same plan strikes the same jobs in every run. docs/faults.md has more.");
+  auto arguments = std::make_shared<FaultsArguments>();
+  taking(command->add_option("plan", arguments->text, "the plan, in quotes"), "TEXT")->required();
+  command->add_flag("--transfers", arguments->transfers,
+                    "the plan is for MILLRACE_TRANSFER_FAULTS");
+  as_count(command->add_option("--jobs", arguments->jobs,
+                               "list what happens to each of the first N jobs or transfers"),
+           1);
+  taking(command->add_option("--unit", arguments->unit, "the unit of these jobs"), "NAME");
+  taking(command->add_option("--model", arguments->model, "the model of these jobs"), "NAME");
+  choose<FaultsArguments, run_faults>(*command, std::move(arguments), check_faults, line);
+}
 
+void add_conformance_command(CLI::App& app, CommandLine& line) {
   CLI::App* command = app.add_subcommand("conformance", "Run the ONNX backend tests");
   show_by_example(*command, {"millrace conformance --onnx-tests /usr/share/libonnx-testdata/data"},
                   "0 no case failed (it may be unsupported), 1 failure, 2 wrong command line, 3 "
@@ -594,8 +594,8 @@ void add_commands(CLI::App& program, CommandLine& line) {
   add_explain_command(program, line);
   add_tune_command(program, line);
   add_golden_command(program, line);
-  add_trace_command(program, line);
   add_faults_command(program, line);
+  add_trace_command(program, line);
   add_conformance_command(program, line);
   add_serve_command(program, line);
   add_doctor_command(program, line);
