@@ -15,9 +15,10 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Folder below src/ or include/, or of python/ -> the folders its files may include besides themselves. A file belongs
 # to the deepest folder of the table that it is in.
 #
-# Three headers of the native API hold types that every layer shares.
+# Four headers of the native API hold types that every layer shares.
 SHARED_TYPES = "public/millrace shared types"
-SHARED_TYPE_HEADERS = {"millrace/status.hpp", "millrace/execution.hpp", "millrace/tensor.hpp"}
+SHARED_TYPE_HEADERS = {"millrace/status.hpp", "millrace/execution.hpp", "millrace/statistics.hpp",
+                       "millrace/tensor.hpp"}
 # The C header by which libraries offer software kernels.
 KERNEL_LIBRARIES = "public/millrace kernels"
 KERNEL_LIBRARY_HEADER = "millrace/pl_kernel.h"

@@ -9,7 +9,9 @@
  * only after all others: the other lane must do the rest. With HELPER one lane takes a chunk of
  * another request, which ends only after all that are submitted here, and the leader of that
  * request wakes lanes for it: again the other lane must do the rest. With WAITER a thread that
- * waits for source 0 runs its requests on a borrowed lane, if it can.
+ * waits for source 0 runs its requests on a borrowed lane, if it can. With LEFT any source that
+ * becomes ready may be left to such threads, so that no lane is woken for it; none takes it here,
+ * and the monitor's check must put both lanes to work.
  *
  * Each other #ifdef is a plant: a mistake that verification must find.
  */
@@ -20,7 +22,7 @@
 #define SUBMITTED(s) 1
 #else
 #define SOURCES 2
-#if defined(HELPER) || defined(WAITER)
+#if defined(HELPER) || defined(WAITER) || defined(LEFT)
 #define SUBMITTED(s) 1
 #else
 #define SUBMITTED(s) (1 + (s))
@@ -39,6 +41,11 @@ byte ended[SOURCES];
 /* ReadyList. */
 byte size; /* counted before a source is visible */
 bool in_list[SOURCES];
+#ifdef LEFT
+byte wanting; /* sources for which a lane has to be awake */
+bool wakes_lane[SOURCES];
+bool check_pending;
+#endif
 
 /* Sleepers. */
 byte searching = LANES;
@@ -48,8 +55,38 @@ bool token[LANES];
 #define HAS_WORK(s) (published[s] > 0)
 #define READY_EMPTY (size == 0)
 
+#ifdef LEFT
+#define NONE_WANTS_LANE (wanting == 0)
+inline choose() {
+  if
+  :: wakes = true
+  :: wakes = false
+  fi
+}
+inline count(source) {
+  wakes_lane[source] = wakes;
+  if
+  :: wakes -> wanting++
+  :: else
+  fi;
+  size++
+}
+inline uncount(source) {
+  if
+  :: wakes_lane[source] -> wanting--
+  :: else
+  fi;
+  size--
+}
+#else
+#define NONE_WANTS_LANE READY_EMPTY
+#define choose() skip
+#define count(source) size++
+#define uncount(source) size--
+#endif
+
 inline push(source) {
-  size++;
+  count(source);
   assert(!in_list[source]);
   in_list[source] = true
 }
@@ -66,7 +103,7 @@ inline pop(source) {
     :: else -> source = NONE
     fi;
     if
-    :: source != NONE -> in_list[source] = false; size--
+    :: source != NONE -> in_list[source] = false; uncount(source)
     :: else
     fi
   }
@@ -75,7 +112,7 @@ inline pop(source) {
 /* push and pop under the list's lock: never finds it empty. */
 inline exchange(source) {
   atomic {
-    size++;
+    count(source);
     in_list[source] = true;
     pop(source)
   }
@@ -123,14 +160,62 @@ inline wake(searchers) {
 }
 #endif
 
+#ifdef LEFT
+inline wake_lane_or_check_later() {
+  if
+  :: wakes -> wake_one()
+#ifdef NEVER_CHECKS
+  :: else
+#else
+  :: else -> check_pending = true /* check_later */
+#endif
+  fi
+}
+
+/* Lanes::Impl::on_time, where each request has been ready for long. */
+proctype monitor() {
+  byte woken = NONE;
+end_waits:
+  do
+  :: check_pending ->
+#ifdef CLEARS_AFTER_LOOKING
+     if
+     :: READY_EMPTY
+     :: else -> wake_one()
+     fi;
+     check_pending = false
+#else
+     check_pending = false;
+     if
+     :: READY_EMPTY
+     :: else ->
+        wake_one();
+#ifndef CHECKS_ONCE
+        check_pending = true
+#endif
+     fi
+#endif
+  od
+}
+#else
+#define wake_lane_or_check_later() wake_one()
+#endif
+
 inline continue_elsewhere(source) {
+  choose();
 #ifdef WAKE_BEFORE_PUSH
   wake_one();
   push(source)
 #else
   push(source);
-  wake_one()
+  wake_lane_or_check_later()
 #endif
+}
+
+inline exchange_with_oldest(source) {
+  choose();
+  exchange(source);
+  wake_lane_or_check_later()
 }
 
 inline try_move_to_scheduled(source, moved) {
@@ -161,6 +246,9 @@ inline let_go(source, kept) {
 
 proctype submitter(byte source) {
   byte i, woken = NONE;
+#ifdef LEFT
+  bool wakes;
+#endif
   bool moved;
   for (i : 1 .. SUBMITTED(source)) {
 #ifdef SCHEDULE_BEFORE_PUBLISH
@@ -217,7 +305,7 @@ inline help() {
   searching--; /* end_search */
 #ifndef HELPS_SILENTLY
   if
-  :: READY_EMPTY
+  :: NONE_WANTS_LANE
   :: else -> wake_one()
   fi;
 #endif
@@ -236,7 +324,7 @@ inline poll() {
   :: held != NONE && HAS_WORK(held) ->
      if
      :: READY_EMPTY
-     :: else -> exchange(held)
+     :: else -> exchange_with_oldest(held)
      fi;
      goto found
   :: else ->
@@ -261,6 +349,9 @@ inline poll() {
 
 proctype lane(byte self) {
   byte held = NONE, woken = NONE;
+#ifdef LEFT
+  bool wakes;
+#endif
   bool kept;
 
 find_work:
@@ -293,7 +384,7 @@ found:
   searching--; /* end_search */
 #ifndef SILENT_END_OF_SEARCH
   if
-  :: READY_EMPTY
+  :: NONE_WANTS_LANE
   :: else -> wake_one()
   fi;
 #endif
@@ -305,7 +396,7 @@ work:
   :: else ->
      if
      :: READY_EMPTY
-     :: else -> exchange(held); wake_one()
+     :: else -> exchange_with_oldest(held)
      fi;
      goto work
   fi
@@ -321,6 +412,9 @@ proctype leader() {
 #ifdef BORROWER
 proctype borrower() {
   byte lent = NONE, woken = NONE;
+#ifdef LEFT
+  bool wakes;
+#endif
   bool owner;
   atomic { try_move_to_scheduled(2, owner) }
   /* borrow */
@@ -344,7 +438,7 @@ proctype borrower() {
   :: lent != NONE ->
      parked[lent] = true;
      if
-     :: READY_EMPTY
+     :: NONE_WANTS_LANE
      :: else -> wake_one()
      fi
   :: else
@@ -356,6 +450,9 @@ proctype borrower() {
 /* Unit::Impl::help */
 proctype waiter() {
   byte lent = NONE, woken = NONE;
+#ifdef LEFT
+  bool wakes;
+#endif
   bool owner;
   /* borrow_ready */
   atomic { take_parked(lent) }
@@ -368,7 +465,7 @@ proctype waiter() {
      :: else ->
         atomic { /* ReadyList::remove */
           if
-          :: in_list[0] -> in_list[0] = false; size--; owner = true
+          :: in_list[0] -> in_list[0] = false; uncount(0); owner = true
           :: else
           fi
         }
@@ -391,7 +488,7 @@ proctype waiter() {
      /* give_back */
      parked[lent] = true;
      if
-     :: READY_EMPTY
+     :: NONE_WANTS_LANE
      :: else -> wake_one()
      fi
   :: else
@@ -417,6 +514,9 @@ init {
 #endif
 #ifdef WAITER
     run waiter();
+#endif
+#ifdef LEFT
+    run monitor();
 #endif
     i = 0
   }

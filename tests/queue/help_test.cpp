@@ -2,10 +2,12 @@
 // it.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <thread>
 #include <vector>
 
+#include "queue/lanes/caller_credit.h"
 #include "queue/units/unit.h"
 #include "tests/queue/function_task.h"
 #include "tests/support/gate.h"
@@ -147,6 +149,93 @@ TEST_F(Helping, ACloseGivesUpARequestThatHangsOnAWaitingThread) {
     gate.open();
     waiting.join();
   }
+}
+
+// A thread that waits while a lane has its unit runs requests of other units that are ready.
+TEST_F(Helping, AWaitRunsShortRequestsOfOtherUnits) {
+  const auto first = make_unit(lanes, options()), second = make_unit(lanes, options());
+  for (bool helped = false; !helped;) {
+    run_here(*first, 100);
+    run_here(*second, 100);
+    std::thread::id ran_on;
+    std::atomic<bool> begun{false}, may_end{false};
+    const SequenceId waited_for = *submit(*first, [&, self = std::this_thread::get_id()](LaneId) {
+      begun = true;
+      // On the waiting thread nobody would set it.
+      while (!may_end && std::this_thread::get_id() != self) std::this_thread::yield();
+      return Status();
+    });
+    while (!begun) std::this_thread::yield();
+    const SequenceId other = *submit(*second, [&](LaneId) {
+      ran_on = std::this_thread::get_id();
+      may_end = true;
+      return Status();
+    });
+    ASSERT_TRUE(first->wait(waited_for, kForever).ok());
+    ASSERT_TRUE(second->wait(other, kForever).ok());
+    helped = ran_on == std::this_thread::get_id();
+  }
+}
+
+// Ready requests may be left to waiting threads, so that no lane is woken for them. If no thread
+// waits, and the lane that is awake takes unexpectedly long, another one has to run them.
+TEST_F(Helping, RequestsThatNoThreadWaitsForRunBesideALongOne) {
+  const auto first = make_unit(lanes, options()), second = make_unit(lanes, options());
+  for (int round = 0; round < 10; ++round) {
+    run_here(*first, 100);
+    run_here(*second, 100);
+    test::TaskGate gate;
+    std::atomic<bool> begun{false};
+    const SequenceId held = *submit(*first, [&](LaneId) {
+      begun = true;
+      gate.pass();
+      return Status();
+    });
+    while (!begun) std::this_thread::yield();
+    SequenceId last = 0;
+    for (int i = 0; i < 5; ++i) last = *submit(*second, nothing);
+    while (!second->is_completed(last)) std::this_thread::yield();
+    EXPECT_FALSE(first->is_completed(held));
+    gate.open();
+    ASSERT_TRUE(first->wait(held, kForever).ok());
+  }
+}
+
+// Lanes that spin, and threads that wait for requests of both units.
+TEST_F(Helping, EachRequestRunsOnceWhoeverTakesIt) {
+  Lanes spinning{{.count = 2, .spin = microseconds(50)}};
+  const std::array units{make_unit(spinning, options()), make_unit(spinning, options())};
+  const auto use = [&] {
+    for (int round = 0; round < 1'000; ++round) {
+      std::array<std::atomic<int>, 4> runs{};
+      std::array<SequenceId, 4> ids{};
+      for (size_t i = 0; i < 4; ++i)
+        ids[i] = *units[i % 2]->submit_until(kNoDeadline, fill_with([&runs, i](LaneId) {
+                                               ++runs[i];
+                                               return Status();
+                                             }));
+      for (size_t i = 0; i < 4; ++i) ASSERT_TRUE(units[i % 2]->wait(ids[i], kForever).ok());
+      for (const std::atomic<int>& count : runs) ASSERT_EQ(count, 1);
+    }
+  };
+  std::thread another(use);
+  use();
+  another.join();
+}
+
+TEST(CallerCredit, GrowsByRequestsOfCallersAndIsUsedUpByLanes) {
+  CallerCredit credit;
+  EXPECT_FALSE(credit.any());
+  credit.lane_took();
+  credit.caller_ran();
+  EXPECT_TRUE(credit.any());
+  for (int i = 0; i < 1'000 && credit.any(); ++i) credit.lane_took();
+  EXPECT_FALSE(credit.any());
+  credit.caller_ran();
+  EXPECT_TRUE(credit.any());
+  credit.forbid();
+  credit.caller_ran();
+  EXPECT_FALSE(credit.any());
 }
 
 TEST_F(Helping, LongRequestsAreLeftToTheLanes) {

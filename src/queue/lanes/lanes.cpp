@@ -8,8 +8,11 @@
 
 #include <algorithm>
 #include <new>
+#include <optional>
+#include <utility>
 
 #include "base/cancellation.h"
+#include "base/contained.h"
 #include "base/format_status.h"
 #include "base/log.h"
 #include "base/process/forked_child.h"
@@ -180,7 +183,9 @@ void Lanes::Impl::stop() {
   {
     const std::lock_guard lock(threads_mutex_);
     stopping_ = true;  // from here on no thread is started
+    credit_.forbid();
   }
+  if (may_check_.load(std::memory_order_acquire)) monitor_->forget(*this);
   sleepers_.stop();
   for (Slot& slot : slots_) {
     std::thread serving;
@@ -205,12 +210,77 @@ void Lanes::Impl::schedule(Source& source) noexcept {
 
 // Puts an owned source into the ready list.
 void Lanes::Impl::continue_elsewhere(Source& source) noexcept {
-  ready_.push(source);
+  const bool wakes = !suits_callers(source) || !lane_will_look();
+  ready_.push(source, wakes);
   notify_closer(source);
-  sleepers_.wake_one();
+  wake_lane_or_check_later(wakes);
   // This thread pushes the source and then reads `live_`; replace() stores `live_` and then reads
   // the list. So at least one of the two threads fails the requests that no lane will run.
   if (count() == 0) fail_ready();
+}
+
+// Returns whether a ready source may be left to threads that wait, because they have run such
+// requests lately.
+bool Lanes::Impl::suits_callers(const Source& source) const noexcept {
+  return credit_.any() && may_check_.load(std::memory_order_acquire) && source.callers_may_run();
+}
+
+// Returns whether a lane is awake that will look at the ready list soon. A heuristic.
+bool Lanes::Impl::lane_will_look() const noexcept {
+  return short_runs_.load(std::memory_order_relaxed) != 0 || sleepers_.any_searching();
+}
+
+// Call after a source was added to the ready list.
+void Lanes::Impl::wake_lane_or_check_later(bool wakes) noexcept {
+  if (wakes) [[likely]]
+    sleepers_.wake_one();
+  else
+    check_later();
+}
+
+// Has the monitor call on_time() soon, unless a call is pending. A thread that leaves a source in
+// the list adds it and then exchanges `check_pending_`; on_time() stores it and then reads the
+// list. All are sequentially consistent, so the pending call finds the source, or there is another.
+void Lanes::Impl::check_later() noexcept {
+  constexpr std::chrono::milliseconds kCheckAfter{5};
+  if (!check_pending_.load(std::memory_order_seq_cst) &&
+      !check_pending_.exchange(true, std::memory_order_seq_cst))
+    monitor_->call_at(std::chrono::steady_clock::now() + kCheckAfter, shared_from_this());
+}
+
+// Wakes a lane if the oldest request was ready at the last check already.
+void Lanes::Impl::on_time() noexcept {
+  const std::lock_guard lock(threads_mutex_);
+  if (stopping_) return;  // stop() has cancelled the last call
+  check_pending_.store(false, std::memory_order_seq_cst);
+  const std::optional<uint64_t> oldest = ready_.oldest_ticket();
+  const uint64_t newest_before =
+      std::exchange(newest_at_check_, last_ticket_.load(std::memory_order_relaxed));
+  if (!oldest) return;
+  if (*oldest <= newest_before) sleepers_.wake_one();
+  check_later();
+}
+
+void Lanes::Impl::note_caller_ran() {
+  credit_.caller_ran();
+  if (may_check_.load(std::memory_order_acquire)) [[likely]]
+    return;
+  const std::lock_guard lock(threads_mutex_);
+  if (monitor_ != nullptr || stopping_) return;
+  const Status started = contained([this] {
+    monitor_ = Monitor::instance();
+    return monitor_->start();
+  });
+  may_check_.store(started.ok(), std::memory_order_release);
+}
+
+// Runs the next request of a source that this lane owns. Returns false if the lane was set aside.
+bool Lanes::Impl::run_one(Source& source, LaneId lane) noexcept {
+  if (!credit_.any() || !source.callers_may_run()) return source.run_one(lane);
+  short_runs_.fetch_add(1, std::memory_order_relaxed);
+  const bool still_owner = source.run_one(lane);
+  short_runs_.fetch_sub(1, std::memory_order_relaxed);
+  return still_owner;
 }
 
 void Lanes::Impl::run_lane(LaneId lane) {
@@ -220,7 +290,7 @@ void Lanes::Impl::run_lane(LaneId lane) {
   std::shared_ptr<Source> held;
   while (find_work(lane, held)) {
     do {
-      if (!held->run_one(lane)) return come_back(lane);
+      if (!run_one(*held, lane)) return come_back(lane);
     } while (continue_with_oldest(held));
   }
   if (team_.is_set_aside(lane)) return come_back(lane);
@@ -235,12 +305,19 @@ bool Lanes::Impl::continue_with_oldest(std::shared_ptr<Source>& held) {
     sleepers_.begin_search();
     return false;
   }
-  if (ready_.empty()) return true;
-  std::shared_ptr<Source> oldest = ready_.exchange(*held);
-  notify_closer(*held);
-  sleepers_.wake_one();
-  held = std::move(oldest);
+  if (!ready_.empty()) exchange_with_oldest(held);
   return true;
+}
+
+// Puts the held source into the ready list and takes the one with the oldest request, which may be
+// the same. This lane looks at the list again afterwards.
+void Lanes::Impl::exchange_with_oldest(std::shared_ptr<Source>& held) {
+  const bool wakes = !suits_callers(*held);
+  std::shared_ptr<Source> oldest = ready_.exchange(*held, wakes);
+  notify_closer(*held);
+  if (oldest != held) credit_.lane_took();
+  wake_lane_or_check_later(wakes);
+  held = std::move(oldest);
 }
 
 bool Lanes::Impl::find_work(LaneId lane, std::shared_ptr<Source>& held) {
@@ -262,7 +339,7 @@ bool Lanes::Impl::find_work(LaneId lane, std::shared_ptr<Source>& held) {
     has_helped = false;
   }
   sleepers_.end_search();
-  if (!ready_.empty()) sleepers_.wake_one();
+  if (ready_.wants_lane()) sleepers_.wake_one();
   return true;
 }
 
@@ -300,7 +377,7 @@ Lanes::Impl::Helped Lanes::Impl::help(LaneId lane, std::shared_ptr<Source>& held
   if (held && !let_go(*held)) return Helped::kSourceHasWork;
   held.reset();
   sleepers_.end_search();
-  if (!ready_.empty()) sleepers_.wake_one();
+  if (ready_.wants_lane()) sleepers_.wake_one();
   if (!team_.help(lane, [this] { return !ready_.empty(); })) return Helped::kSetAside;
   sleepers_.begin_search();
   return Helped::kNoMoreChunks;
@@ -313,11 +390,7 @@ Lanes::Impl::Helped Lanes::Impl::help(LaneId lane, std::shared_ptr<Source>& held
 // accesses nothing but the ring. It lets go of the source as soon as another one has work.
 bool Lanes::Impl::poll(std::shared_ptr<Source>& held) {
   if (held && held->has_work()) {
-    if (!ready_.empty()) {
-      std::shared_ptr<Source> oldest = ready_.exchange(*held);
-      notify_closer(*held);
-      held = std::move(oldest);
-    }
+    if (!ready_.empty()) exchange_with_oldest(held);
     return true;
   }
   // Read only once: a source that is still held below must not be overwritten by one that became
@@ -329,7 +402,9 @@ bool Lanes::Impl::poll(std::shared_ptr<Source>& held) {
   }
   if (!others_ready) return false;
   held = ready_.pop();
-  return held != nullptr;
+  if (held == nullptr) return false;
+  credit_.lane_took();
+  return true;
 }
 
 // Ends the ownership of a source that seems to have no work. Returns false if work has arrived in
@@ -359,14 +434,35 @@ LaneId Lanes::Impl::borrow(Source& source) noexcept {
 LaneId Lanes::Impl::borrow_ready(Source& source) {
   if (core_ || !has_stack(kStackForJobs)) return kNoLane;
   const LaneId lane = sleepers_.borrow();
-  if (lane == kNoLane || own(source)) return lane;
-  sleepers_.give_back(lane, [this] { return !ready_.empty(); });
+  if (lane == kNoLane) return kNoLane;
+  if (own(source)) {
+    note_caller_ran();
+    return lane;
+  }
+  sleepers_.give_back(lane, [this] { return ready_.wants_lane(); });
   return kNoLane;
 }
 
 void Lanes::Impl::give_back(Source& source, LaneId lane) noexcept {
   resume(source);
-  sleepers_.give_back(lane, [this] { return !ready_.empty(); });
+  sleepers_.give_back(lane, [this] { return ready_.wants_lane(); });
+}
+
+bool Lanes::Impl::run_one_for_caller() {
+  if (ready_.empty() || core_ || !has_stack(kStackForJobs)) return false;
+  const LaneId lane = sleepers_.borrow();
+  if (lane == kNoLane) return false;
+  const std::shared_ptr<Source> source = ready_.pop_for_caller();
+  if (source == nullptr) {
+    sleepers_.give_back(lane, [this] { return ready_.wants_lane(); });
+    return false;
+  }
+  note_caller_ran();
+  if (source->run_one_for_caller(lane))
+    give_back(*source, lane);
+  else
+    give_back_late(lane);
+  return true;
 }
 
 void Lanes::Impl::give_back_late(LaneId lane) noexcept {
@@ -406,6 +502,7 @@ bool Lanes::Impl::replace(LaneId lane, bool borrowed) {
 // Takes a hanging thread out of service. Returns whether a new thread was started in its place.
 // Requirement: threads_mutex_ is held.
 bool Lanes::Impl::set_aside_locked(LaneId lane, bool borrowed) {
+  credit_.forbid();  // the lane does not look at the ready list soon
   if (!borrowed) {
     std::thread& hung = slots_[lane].thread;
     if (hung.joinable()) hung.detach();
@@ -432,7 +529,7 @@ void Lanes::Impl::come_back(LaneId lane) {
 void Lanes::Impl::fail_ready() noexcept {
   while (const std::shared_ptr<Source> source = ready_.pop()) {
     while (source->has_work()) source->run_one(kNoLane);
-    if (!let_go(*source)) ready_.push(*source);
+    if (!let_go(*source)) ready_.push(*source, true);
   }
 }
 

@@ -15,19 +15,21 @@
 #include <thread>
 
 #include "base/status.h"
+#include "queue/lanes/caller_credit.h"
 #include "queue/lanes/lanes.h"
 #include "queue/lanes/ready_list.h"
 #include "queue/lanes/sleepers.h"
 #include "queue/lanes/source.h"
 #include "queue/lanes/team.h"
+#include "queue/waiting/monitor.h"
 #include "queue/waiting/spin.h"
 
 namespace millrace::queue {
 
-class Lanes::Impl : public std::enable_shared_from_this<Lanes::Impl> {
+class Lanes::Impl final : public Watched, public std::enable_shared_from_this<Lanes::Impl> {
  public:
   explicit Impl(const LanesOptions& options);
-  ~Impl();
+  ~Impl() override;
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
@@ -58,6 +60,9 @@ class Lanes::Impl : public std::enable_shared_from_this<Lanes::Impl> {
   // See Sleepers::wake_ns.
   int64_t wake_ns() const noexcept { return sleepers_.wake_ns(); }
 
+  // Returns whether a source waits for a lane; may be outdated.
+  bool has_ready() const noexcept { return !ready_.empty(); }
+
   void attach() { ready_.attach(); }
   void detach() { ready_.detach(); }
 
@@ -78,6 +83,10 @@ class Lanes::Impl : public std::enable_shared_from_this<Lanes::Impl> {
   // Does the same for a source that is idle or ready, that is, which no lane holds.
   LaneId borrow_ready(Source& source);
   void give_back(Source& source, LaneId lane) noexcept;
+  // Runs the oldest ready request on the calling thread, which waits for another one, on a borrowed
+  // lane. Returns false, having done nothing, if that request is not for waiting threads, none is
+  // ready, or no lane can be borrowed.
+  bool run_one_for_caller();
   // Gives back the lane only, after the caller's request hung and the source was taken from it.
   void give_back_late(LaneId lane) noexcept;
 
@@ -96,12 +105,16 @@ class Lanes::Impl : public std::enable_shared_from_this<Lanes::Impl> {
   // once no lane and no list holds the source: the caller owns it for good. False at the deadline.
   bool reclaim(Source& source, Deadline deadline);
 
+  // Wakes a lane for requests that were left to waiting threads and that none has run.
+  void on_time() noexcept override;
+
  private:
   // The maximum number of lanes that add_waiting_unit() adds. It is small because lanes that look
   // for chunks examine all ids.
   static constexpr uint32_t kMostAdded = 32;
 
   void run_lane(LaneId lane);
+  bool run_one(Source& source, LaneId lane) noexcept;
   // Waits for work. Returns false if this lane has to end; otherwise this lane owns `held`.
   bool find_work(LaneId lane, std::shared_ptr<Source>& held);
   enum class Found : uint8_t { kNothing, kSource, kChunk };
@@ -112,6 +125,12 @@ class Lanes::Impl : public std::enable_shared_from_this<Lanes::Impl> {
   bool let_go(Source& source) noexcept;
   void continue_elsewhere(Source& source) noexcept;
   bool continue_with_oldest(std::shared_ptr<Source>& held);
+  void exchange_with_oldest(std::shared_ptr<Source>& held);
+  bool suits_callers(const Source& source) const noexcept;
+  bool lane_will_look() const noexcept;
+  void wake_lane_or_check_later(bool wakes) noexcept;
+  void check_later() noexcept;
+  void note_caller_ran();
   void notify_closer(const Source& source) noexcept;
   void fail_ready() noexcept;
   bool start_lane_locked();
@@ -131,6 +150,13 @@ class Lanes::Impl : public std::enable_shared_from_this<Lanes::Impl> {
   ReadyList ready_;
   Sleepers sleepers_;
   Team team_;
+
+  CallerCredit credit_;
+  std::atomic<uint32_t> short_runs_{0};  // lanes that run a request which callers may run
+  std::atomic<bool> may_check_{false};   // whether monitor_ has a thread
+  std::atomic<bool> check_pending_{false};
+  uint64_t newest_at_check_ = 0;      // the last ticket at the last check; used by on_time() alone
+  std::shared_ptr<Monitor> monitor_;  // written under threads_mutex_, before may_check_ is set
 
   std::mutex reclaim_mutex_;
   std::condition_variable reclaimable_;

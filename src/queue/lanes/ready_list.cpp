@@ -15,8 +15,8 @@ void ReadyList::detach() {
   --attached_;
 }
 
-void ReadyList::push(Source& source) noexcept {
-  size_.fetch_add(1, std::memory_order_seq_cst);
+void ReadyList::push(Source& source, bool wakes_lane) noexcept {
+  count(source, wakes_lane);
   Source* first = inbox_.load(std::memory_order_relaxed);
   do {
     source.next_in_inbox_ = first;
@@ -31,9 +31,23 @@ std::shared_ptr<Source> ReadyList::pop() {
   return pop_locked();
 }
 
-std::shared_ptr<Source> ReadyList::exchange(Source& source) {
+std::shared_ptr<Source> ReadyList::pop_for_caller() {
   const std::lock_guard lock(mutex_);
-  size_.fetch_add(1, std::memory_order_seq_cst);
+  drain_inbox_locked();
+  if (heap_.empty() || !heap_.front().source->callers_may_run()) return nullptr;
+  return pop_locked();
+}
+
+std::optional<uint64_t> ReadyList::oldest_ticket() {
+  const std::lock_guard lock(mutex_);
+  drain_inbox_locked();
+  if (heap_.empty()) return std::nullopt;
+  return heap_.front().ticket;
+}
+
+std::shared_ptr<Source> ReadyList::exchange(Source& source, bool wakes_lane) {
+  const std::lock_guard lock(mutex_);
+  count(source, wakes_lane);
   add_locked(source);
   return pop_locked();
 }
@@ -46,8 +60,19 @@ bool ReadyList::remove(Source& source) {
   if (found == heap_.end()) return false;
   heap_.erase(found);
   std::make_heap(heap_.begin(), heap_.end(), later);
-  size_.fetch_sub(1, std::memory_order_seq_cst);
+  uncount(source);
   return true;
+}
+
+void ReadyList::count(Source& source, bool wakes_lane) noexcept {
+  source.wakes_lane_ = wakes_lane;
+  if (wakes_lane) wanting_.fetch_add(1, std::memory_order_seq_cst);
+  size_.fetch_add(1, std::memory_order_seq_cst);
+}
+
+void ReadyList::uncount(const Source& source) noexcept {
+  if (source.wakes_lane_) wanting_.fetch_sub(1, std::memory_order_seq_cst);
+  size_.fetch_sub(1, std::memory_order_seq_cst);
 }
 
 void ReadyList::add_locked(Source& source) {
@@ -71,7 +96,7 @@ std::shared_ptr<Source> ReadyList::pop_locked() {
   std::pop_heap(heap_.begin(), heap_.end(), later);
   Source* source = heap_.back().source;
   heap_.pop_back();
-  size_.fetch_sub(1, std::memory_order_seq_cst);
+  uncount(*source);
   return source->shared_from_this();
 }
 

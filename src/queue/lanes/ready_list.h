@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "queue/lanes/source.h"
@@ -24,18 +25,27 @@ class ReadyList {
   void attach();
   void detach();
 
-  // Adds a scheduled source that no lane holds. Lock-free.
-  void push(Source& source) noexcept;
+  // Adds a scheduled source that no lane holds. If `wakes_lane`, the caller wakes a lane
+  // afterwards; otherwise the source is left to threads that wait and to lanes that are awake.
+  // Lock-free.
+  void push(Source& source, bool wakes_lane) noexcept;
   // Removes and returns the source with the oldest request; null if the list is empty.
   std::shared_ptr<Source> pop();
   // Pushes `source` and pops the oldest atomically; may return the same source.
-  std::shared_ptr<Source> exchange(Source& source);
+  std::shared_ptr<Source> exchange(Source& source, bool wakes_lane);
+  // Like pop(), but returns null if threads that wait may not run the requests of that source.
+  std::shared_ptr<Source> pop_for_caller();
+  // Returns the ticket of the oldest source; nothing if the list is empty.
+  std::optional<uint64_t> oldest_ticket();
   // Removes `source`; returns false if it is not in the list.
   bool remove(Source& source);
 
   // Sequentially consistent with push: a lane that announces itself (as asleep, or as no longer
   // searching) and then finds the list empty is seen by the thread that pushes afterwards.
   bool empty() const noexcept { return size_.load(std::memory_order_seq_cst) == 0; }
+  // Returns whether there is a source for which a lane has to be awake. Sequentially consistent,
+  // too.
+  bool wants_lane() const noexcept { return wanting_.load(std::memory_order_seq_cst) != 0; }
 
  private:
   struct Entry {
@@ -44,13 +54,16 @@ class ReadyList {
   };
   static bool later(const Entry& a, const Entry& b) noexcept { return a.ticket > b.ticket; }
 
+  void count(Source& source, bool wakes_lane) noexcept;
+  void uncount(const Source& source) noexcept;
   void add_locked(Source& source);
   void drain_inbox_locked();
   std::shared_ptr<Source> pop_locked();
 
   // Written by submitters of idle sources and by lanes.
   alignas(64) std::atomic<Source*> inbox_{nullptr};
-  std::atomic<size_t> size_{0};  // inbox and heap; incremented before a source becomes visible
+  std::atomic<size_t> size_{0};     // inbox and heap; incremented before a source becomes visible
+  std::atomic<size_t> wanting_{0};  // those for which a lane has to be awake; in the same way
 
   alignas(64) std::mutex mutex_;
   std::vector<Entry> heap_;

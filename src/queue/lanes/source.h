@@ -38,6 +38,11 @@ class Source : public std::enable_shared_from_this<Source> {
   // was given up while it ran: then the source has another owner, and the calling thread was set
   // aside. With kNoLane the request fails instead of running, and the result is true.
   virtual bool run_one(LaneId lane) noexcept = 0;
+  // Returns whether threads that wait may run the requests of this source, because these are short.
+  // Thread-safe; a heuristic.
+  virtual bool callers_may_run() const noexcept { return false; }
+  // Like run_one, on a thread that has borrowed the lane. Requirement: callers_may_run().
+  virtual bool run_one_for_caller(LaneId lane) noexcept { return run_one(lane); }
 
  private:
   friend class ReadyList;
@@ -57,7 +62,9 @@ class Source : public std::enable_shared_from_this<Source> {
 
   std::atomic<State> state_{State::kIdle};
   std::atomic<bool> closing_{false};
-  Source* next_in_inbox_ = nullptr;  // owned by the ready list
+  // These two are owned by the ready list.
+  Source* next_in_inbox_ = nullptr;
+  bool wakes_lane_ = true;  // see ReadyList::push
 };
 
 }  // namespace millrace::queue

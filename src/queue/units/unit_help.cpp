@@ -13,6 +13,8 @@ namespace {
 // A wait with a time limit helps only where the limit is at least this multiple of the time of a
 // request, since a request that runs on the waiting thread cannot be left at the limit.
 constexpr int64_t kTimesWithinLimit = 100;
+// A request is short if it takes no longer than this many wakes of a lane.
+constexpr int64_t kWakesOfShort = 2;
 // The first requests of a unit are measured, and later each kth, since a measured one reads the
 // clock twice.
 constexpr uint64_t kFirstMeasured = 4, kMeasuredEach = 64;
@@ -25,10 +27,15 @@ bool Unit::Impl::measures_run(uint64_t counter) const noexcept {
          callers_help_.load(std::memory_order_relaxed);
 }
 
-bool Unit::Impl::may_help(std::chrono::nanoseconds timeout) const noexcept {
+bool Unit::Impl::callers_may_run() const noexcept {
   if (!callers_help_.load(std::memory_order_relaxed)) return false;
   const int64_t run = mean_run_ns_.load(std::memory_order_relaxed);
-  return run != 0 && run <= lanes_->wake_ns() && run <= timeout.count() / kTimesWithinLimit &&
+  return run != 0 && run <= kWakesOfShort * lanes_->wake_ns();
+}
+
+// Requests of other units that this thread may run take no longer than a wake either.
+bool Unit::Impl::may_help(std::chrono::nanoseconds timeout) const noexcept {
+  return callers_may_run() && lanes_->wake_ns() <= timeout.count() / kTimesWithinLimit &&
          !Dispatcher::Impl::is_its_thread();
 }
 
@@ -56,6 +63,23 @@ bool Unit::Impl::help_with_next(LaneId lane) noexcept {
   if (still_owner) return true;
   lanes_->give_back_late(lane);
   return false;
+}
+
+bool Unit::Impl::run_one_for_caller(LaneId lane) noexcept {
+  running_->on_borrowed_lane = true;
+  const DefaultFloatEnvironment floats;
+  if (!run_one(lane)) return false;
+  running_->on_borrowed_lane = false;
+  return true;
+}
+
+// Runs a request of any unit that is ready while a lane has this unit. Returns false if there is
+// none. If that request hangs, this unit must not wait for this thread when it closes.
+bool Unit::Impl::help_other_unit() {
+  inside_.leave();
+  const bool ran = lanes_->run_one_for_caller();
+  inside_.enter();
+  return ran;
 }
 
 void Unit::Impl::end_help(LaneId lane) noexcept {

@@ -134,6 +134,8 @@ class Unit::Impl final : public Source, public Watched {
   }
   uint64_t ticket() const noexcept override;
   bool run_one(LaneId lane) noexcept override;
+  bool callers_may_run() const noexcept override;
+  bool run_one_for_caller(LaneId lane) noexcept override;
   void on_time() noexcept override;
 
  private:
@@ -196,6 +198,7 @@ class Unit::Impl final : public Source, public Watched {
   LaneId begin_help();
   bool help_with_next(LaneId lane) noexcept;
   void end_help(LaneId lane) noexcept;
+  bool help_other_unit();
 
   // unit_watch.cpp
   std::unique_ptr<Running> make_running() noexcept;
@@ -289,10 +292,15 @@ class Unit::Impl final : public Source, public Watched {
 
 template <class Done>
 void Unit::Impl::help(Deadline limit, std::shared_ptr<Source>& kept, Done&& done) {
-  const LaneId lane = begin_help();
-  if (lane == kNoLane) return;
+  const auto ends = [&] {
+    return done() || (limit != kNoDeadline && std::chrono::steady_clock::now() >= limit);
+  };
+  LaneId lane = begin_help();
+  if (lane == kNoLane && !lanes_->has_ready()) return;
   kept = shared_from_this();
-  while (!done() && (limit == kNoDeadline || std::chrono::steady_clock::now() < limit))
+  while (lane == kNoLane && !ends() && help_other_unit()) lane = begin_help();
+  if (lane == kNoLane) return;
+  while (!ends())
     if (!help_with_next(lane)) return;
   end_help(lane);
 }
