@@ -145,7 +145,7 @@ class Writer {
                 job.submitted_ns + kSubmitNs, {{"job", name}});
     if (job.started())
       write_run(job, "job " + name);
-    else if (job.completed())
+    else if (job.completed() && !job.start_lost)
       add_instant(kUnits, unit_track(queue::unit_of(job.id)),
                   fmt::format("job {} ended without having run", name), "not_run", job.completed_ns,
                   arguments_of(job));

@@ -15,6 +15,7 @@ class Builder {
   explicit Builder(Timeline& timeline) : timeline_(timeline) {}
 
   void add(const Event& event) {
+    first_ns_.emplace(event.thread, event.time_ns);
     switch (event.point) {
       case HookPoint::kSubmitted:
         return submitted(event);
@@ -68,6 +69,9 @@ class Builder {
     Job& job = open_job(event.subject);
     job.completed_ns = event.time_ns;
     job.status = static_cast<StatusCode>(event.detail);
+    // A job completes on the thread that ran it, or never ran.
+    job.start_lost =
+        !job.started() && timeline_.dropped != 0 && job.submitted_ns < first_ns_.at(event.thread);
     if (!job.phases.empty()) job.phases.back().end_ns = event.time_ns;
   }
   void phase_began(const Event& event) {
@@ -87,6 +91,7 @@ class Builder {
   Timeline& timeline_;
   std::unordered_map<queue::SequenceId, size_t> jobs_;  // the last of each id
   std::map<std::pair<ThreadId, uint64_t>, int64_t> begun_;
+  std::unordered_map<ThreadId, int64_t> first_ns_;  // time of the first event of each thread
 };
 
 // Whether threads of this name run the requests of one unit only (UnitOptions::own_thread). Such a

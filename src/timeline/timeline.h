@@ -32,6 +32,7 @@ struct Job {
   queue::LaneId lane = queue::kNoLane;
   size_t row = 0;  // index of its row in Timeline::rows, if it has started
   StatusCode status = StatusCode::kPending;
+  bool start_lost = false;  // it may have run, but the thread that completed it has lost events
   std::vector<Phase> phases;
 
   bool started() const noexcept { return started_ns != 0; }

@@ -35,7 +35,8 @@ class Events {
     return add(HookPoint::kCompleted, sequence_of(unit, job), kLane, static_cast<uint64_t>(status));
   }
 
-  Timeline timeline() {
+  Timeline timeline(uint64_t dropped = 0) {
+    recording_.dropped = dropped;
     recording_.begin_ns = 50;
     recording_.end_ns = 1000;
     recording_.threads = {{kHost, "host"}, {kLane, "millrace-lane"}, {kMover, "millrace-mover"}};
@@ -84,6 +85,14 @@ TEST(Timeline, JobWhoseSubmitWasDroppedIsKept) {
   ASSERT_EQ(timeline.jobs.size(), 1u);
   EXPECT_EQ(timeline.jobs[0].submitted_ns, 0);
   EXPECT_EQ(timeline.jobs[0].status, StatusCode::kOk);
+}
+
+TEST(Timeline, JobWhoseStartWasDroppedIsNoneThatNeverRan) {
+  const Timeline whole = Events().submit(1).complete(1).timeline();
+  EXPECT_FALSE(whole.jobs.at(0).start_lost);
+  const Timeline lossy = Events().submit(1).complete(1).submit(2).complete(2).timeline(5);
+  EXPECT_TRUE(lossy.jobs.at(0).start_lost);
+  EXPECT_FALSE(lossy.jobs.at(1).start_lost) << "its thread has the events since its submit";
 }
 
 TEST(Timeline, LaterUnitMayHaveTheSameIds) {
