@@ -54,6 +54,16 @@ TEST_F(Limits, AHugeBodyIsRefusedBeforeItIsRead) {
   EXPECT_EQ(answer.fields.at("connection"), "close");
 }
 
+TEST_F(Limits, BodiesTogetherHaveALimit) {
+  options_.http.all_bodies_bytes = 1000;
+  start();
+  HttpClient slow = client();
+  slow.send("POST /v2/models/tiny/infer HTTP/1.1\r\nContent-Length: 900\r\n\r\n{");
+  ASSERT_TRUE(eventually([&] { return client().post(kInferPath, tiny_body()).status == 503; }));
+  slow.close();
+  ASSERT_TRUE(eventually([&] { return client().post(kInferPath, tiny_body()).status == 200; }));
+}
+
 TEST_F(Limits, AddressesAndNamesAreChecked) {
   options_.models.push_back(options_.models[0]);
   ASSERT_TRUE(write_tiny_model(options_.models[0]).ok());

@@ -76,6 +76,11 @@ void add_http_options(CLI::App& command, serve::Options& options) {
   as_count(command.add_option("--max-body", http.body_bytes, "greatest size of a body in bytes"), 1,
            kMostBodyBytes)
       ->capture_default_str();
+  as_count(command.add_option("--max-bodies", http.all_bodies_bytes,
+                              "greatest size of the bodies of all requests that are not answered; "
+                              "beyond it requests are refused with 503"),
+           1)
+      ->capture_default_str();
   as_count(command.add_option("--max-connections", http.connections,
                               "connections at a time; further ones are answered with 503"),
            1)

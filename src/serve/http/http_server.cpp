@@ -108,6 +108,12 @@ std::chrono::nanoseconds seconds(double count) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(count));
 }
 
+HttpResponse no_memory_response() {
+  HttpResponse response = error_response(503, "there is not enough memory for the body");
+  response.fields.emplace_back("Retry-After", "1");
+  return response;
+}
+
 // The state that the connections share. The server owns it.
 struct Shared {
   Shared(const HttpLimits& all_limits, Handler& answers, Workers& threads,
@@ -125,6 +131,8 @@ struct Shared {
   std::condition_variable all_answered;
   uint64_t being_answered = 0;
 
+  uint64_t body_bytes = 0;  // of all bodies in memory; used on the thread only
+
   asio::io_context io{1};  // last, since what it drops when it is destroyed uses the others
 
   void begin_answer() {
@@ -138,27 +146,30 @@ struct Shared {
 };
 
 class Connection;
-using Connections = std::unordered_set<Connection*>;
+using Connections = std::unordered_set<std::shared_ptr<Connection>>;
 
+// Only the thread of the server holds references that may be the last one: the set of all
+// connections has one until the connection is closed, and the handlers of pending operations have
+// others. So a connection is destroyed on that thread.
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
   Connection(Socket socket, Shared& shared, Connections& all)
       : shared_(shared), all_(all), stream_(std::move(socket)) {
-    all_.insert(this);
     ++shared_.open;
   }
-  ~Connection() {
-    --shared_.open;
-    all_.erase(this);
-  }
+  ~Connection() { --shared_.open; }
 
-  void wait_for_request();
+  void begin() {
+    all_.insert(shared_from_this());
+    wait_for_request();
+  }
   void cancel_work();
   void close();
 
  private:
   using Parser = http::request_parser<http::buffer_body>;
 
+  void wait_for_request();
   void read_header();
   void on_header(error_code error);
   void take_header();
@@ -178,6 +189,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void on_client_gone();
   void on_response(uint64_t request, HttpResponse response);
   void end_request();
+  bool reserve(uint64_t bytes);
   void write(HttpResponse response, bool keep);
   void on_written(error_code error);
   void refuse(HttpResponse response);
@@ -198,6 +210,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool watching_ = false;    // whether a wait for readability is pending
   bool keep_ = false;        // whether the client wants another request afterwards
   bool counted_ = false;     // whether it is counted as being answered
+  uint64_t reserved_ = 0;    // its part of the bytes of all bodies
   std::shared_ptr<Work> work_;
   std::optional<http::response<PartsBody>> response_;
 };
@@ -211,6 +224,16 @@ void Connection::close() {
   stream_.socket().shutdown(Socket::shutdown_both, ignored);
   stream_.close();
   cancel_work();
+  end_request();
+  all_.erase(shared_from_this());
+}
+
+// Accounts for memory of a body until the end of the request.
+bool Connection::reserve(uint64_t bytes) {
+  if (bytes > shared_.limits.all_bodies_bytes - shared_.body_bytes) return false;
+  shared_.body_bytes += bytes;
+  reserved_ += bytes;
+  return true;
 }
 
 // Waits without a parser, so that an idle connection takes little memory.
@@ -304,8 +327,9 @@ void Connection::write_continue() {
 void Connection::read_body() {
   const auto length = parser_->content_length();
   if (!length) return read_chunks();
-  if (!MemoryBlock::allocate(static_cast<size_t>(*length), json_bytes_, request_.body))
-    return refuse(error_response(503, "there is not enough memory for the body"));
+  if (!reserve(*length) ||
+      !MemoryBlock::allocate(static_cast<size_t>(*length), json_bytes_, request_.body))
+    return refuse(no_memory_response());
   const size_t have =
       asio::buffer_copy(asio::buffer(request_.body.data(), request_.body.size()), buffer_.data());
   buffer_.consume(have);
@@ -334,12 +358,14 @@ void Connection::read_chunks() {
 void Connection::on_chunk(error_code error) {
   if (error == http::error::need_buffer) error = {};
   if (error) return on_bad_header(error);
-  chunks_.append(chunk_.data(), chunk_.size() - parser_->get().body().size);
+  const size_t bytes = chunk_.size() - parser_->get().body().size;
+  if (!reserve(bytes)) return refuse(no_memory_response());
+  chunks_.append(chunk_.data(), bytes);
   if (!parser_->is_done()) return read_chunks();
   // Only now the length is known, so this body is copied once.
   if (!request_.field(kJsonLengthField)) json_bytes_ = chunks_.size();
   if (!MemoryBlock::allocate(chunks_.size(), json_bytes_, request_.body))
-    return refuse(error_response(503, "there is not enough memory for the body"));
+    return refuse(no_memory_response());
   std::memcpy(request_.body.data(), chunks_.data(), chunks_.size());
   chunks_ = {};
   chunk_ = {};
@@ -354,8 +380,10 @@ void Connection::dispatch() {
   counted_ = true;
   shared_.begin_answer();
   if (!shared_.handler.takes_long(request_, json_bytes_)) return on_work(begin_work());
-  shared_.workers.post([self = shared_from_this(), number = number_] {
-    asio::post(self->shared_.io, [self, number, work = self->begin_work()]() mutable {
+  shared_.workers.post([self = shared_from_this(), number = number_]() mutable {
+    std::shared_ptr<Work> work = self->begin_work();
+    asio::io_context& io = self->shared_.io;
+    asio::post(io, [self = std::move(self), number, work = std::move(work)]() mutable {
       if (self->answering_ && self->number_ == number) self->on_work(std::move(work));
     });
   });
@@ -363,10 +391,10 @@ void Connection::dispatch() {
 
 // Runs on the thread of the server or on a worker. Meanwhile nothing else touches the request.
 std::shared_ptr<Work> Connection::begin_work() {
-  auto self = shared_from_this();
-  auto respond = [self, number = number_](HttpResponse response) {
-    asio::post(self->shared_.io, [self, number, response = std::move(response)]() mutable {
-      self->on_response(number, std::move(response));
+  auto respond = [weak = weak_from_this(), number = number_,
+                  &io = shared_.io](HttpResponse response) {
+    asio::post(io, [weak, number, response = std::move(response)]() mutable {
+      if (const auto self = weak.lock()) self->on_response(number, std::move(response));
     });
   };
   return shared_.handler.handle(std::move(request_), std::move(respond));
@@ -380,7 +408,6 @@ void Connection::on_work(std::shared_ptr<Work> work) {
 
 // Waits for the end of the stream, which means that the client has gone.
 void Connection::watch() {
-  if (!stream_.socket().is_open()) return on_client_gone();
   watching_ = true;
   stream_.socket().async_wait(Socket::wait_read,
                               [self = shared_from_this(), number = number_](error_code error) {
@@ -411,11 +438,11 @@ void Connection::on_response(uint64_t request, HttpResponse response) {
     error_code ignored;
     stream_.socket().cancel(ignored);
   }
-  if (!stream_.socket().is_open()) return end_request();
   write(std::move(response), keep_ && !shared_.closing);
 }
 
 void Connection::end_request() {
+  shared_.body_bytes -= std::exchange(reserved_, 0);
   if (std::exchange(counted_, false)) shared_.end_answer();
 }
 
@@ -517,8 +544,8 @@ class HttpServer::Impl {
       error_code ignored;
       acceptor_.close(ignored);
       pause_.cancel();
-      const std::vector<Connection*> all(all_.begin(), all_.end());
-      for (Connection* connection : all) connection->close();
+      const Connections all = all_;
+      for (const auto& connection : all) connection->close();
       guard_.reset();
     });
     thread_.join();
@@ -526,7 +553,7 @@ class HttpServer::Impl {
 
   void cancel_work() {
     asio::post(shared_.io, [this] {
-      for (Connection* connection : all_) connection->cancel_work();
+      for (const auto& connection : all_) connection->cancel_work();
     });
   }
 
@@ -561,7 +588,7 @@ class HttpServer::Impl {
     error_code ignored;
     socket.set_option(tcp::no_delay(true), ignored);
     if (shared_.open >= shared_.limits.connections) return turn_away(std::move(socket));
-    std::make_shared<Connection>(std::move(socket), shared_, all_)->wait_for_request();
+    std::make_shared<Connection>(std::move(socket), shared_, all_)->begin();
   }
 
   static void turn_away(Socket socket) {
@@ -573,7 +600,7 @@ class HttpServer::Impl {
     socket.write_some(asio::buffer(kAnswer.data(), kAnswer.size()), ignored);
   }
 
-  Connections all_;  // used on the thread only; declared first, since connections leave it
+  Connections all_;  // used on the thread only
   Shared shared_;
   asio::executor_work_guard<asio::io_context::executor_type> guard_{shared_.io.get_executor()};
   Acceptor acceptor_;
