@@ -14,7 +14,7 @@ cd "$(dirname "$0")/.."
 build=build/asan-ubsan
 scratch=build/fuzz
 
-mapfile -t all < <(sed -n 's/^millrace_add_fuzz(\([a-z_]*\).*/\1/p' tests/fuzz/CMakeLists.txt)
+mapfile -t all < <(sed -n 's/^ *millrace_add_fuzz(\([a-z_]*\).*/\1/p' tests/fuzz/CMakeLists.txt)
 if [[ ${1:-} == --list ]]; then
   printf '%s\n' "${all[@]}"
   exit 0
