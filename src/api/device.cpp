@@ -113,7 +113,7 @@ Result<Unit> Device::create_unit(UnitOptions options) {
         std::unique_ptr<queue::Unit> unit,
         runtime::create_unit(*impl_->device(), device::Work::kJob, queue_options(options, mode)));
     const auto core =
-        std::make_shared<UnitCore>(impl_->device(), std::move(options.name), std::move(unit));
+        std::make_shared<UnitCore>(impl_->device(), std::move(options), std::move(unit));
     impl_->add(core);
     return Unit(core);
   });

@@ -70,12 +70,15 @@ Result<Job> Unit::submit_one(const Model& model, const JobArgs& args, Submit&& s
 }
 
 Result<Job> Unit::submit(const Model& model, JobArgs args) {
-  return submit_one(model, args,
-                    [&](auto&& fill) { return core_->unit().submit(fill, submit_options(args)); });
+  return submit_one(model, args, [&](auto&& fill) -> Result<queue::SequenceId> {
+    if (core_->when_full() == WhenFull::kFail) MILLRACE_RETURN_IF_ERROR(core_->admit_call());
+    return core_->unit().submit(fill, submit_options(args));
+  });
 }
 
 Result<Job> Unit::try_submit(const Model& model, JobArgs args) {
-  return submit_one(model, args, [&](auto&& fill) {
+  return submit_one(model, args, [&](auto&& fill) -> Result<queue::SequenceId> {
+    MILLRACE_RETURN_IF_ERROR(core_->admit_call());
     return core_->unit().try_submit(fill, submit_options(args));
   });
 }

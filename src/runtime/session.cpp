@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/hooks.h"
 #include "base/process/forked_child.h"
+#include "device/faulty/faulty_device.h"
 #include "queue/units/unit.h"
 #include "queue/waiting/room.h"
 #include "runtime/jobs/callback_sequencer.h"
@@ -59,6 +60,7 @@ class Session::Impl final : public JobTask::Listener {
       : columns_(std::move(columns)),
         executor_(std::move(executor)),
         acceptance_order_(executor_->device().acceptance_order(device::Work::kJob)),
+        faults_(device::faults_of(executor_->device())),
         sequencer_(options.callback_order, options.name),
         jobs_(JobTable::kMaxUncollected, options.job_ids) {}
 
@@ -126,6 +128,7 @@ class Session::Impl final : public JobTask::Listener {
   const ColumnClaimPtr columns_;
   const std::shared_ptr<Executor> executor_;
   const std::shared_ptr<queue::AcceptanceOrder> acceptance_order_;  // the device's; may be null
+  const std::shared_ptr<device::FaultPlan> faults_;                 // likewise
   CallbackSequencer sequencer_;
   JobTable jobs_;
   queue::Room room_;  // execute() waits here for a place
@@ -272,6 +275,7 @@ Result<SessionJobId> Session::Impl::submit_checked(const JobBindings& bindings,
     id = job->id;
     static_cast<JobTask&>(task).fill(executor_, bindings, job);
   };
+  if (faults_ != nullptr) MILLRACE_RETURN_IF_ERROR(faults_->admit_call());
   // If the device numbers its jobs, the lock gives their ids the same order.
   queue::AcceptanceOrder::Lock in_order;
   if (acceptance_order_ != nullptr) in_order = acceptance_order_->lock();

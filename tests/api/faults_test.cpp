@@ -137,7 +137,22 @@ TEST_F(FaultsOfTheEnvironment, RefuseTheMemoryThatAPlanNames) {
   EXPECT_TRUE(Buffer::allocate(64).ok());
 }
 
-// What happens is what the plan foresees, in the same order on one lane and on four.
+TEST_F(FaultsOfTheEnvironment, LetCallsFindTheQueueFull) {
+  ::setenv("MILLRACE_FAULTS", "full:jobs=2-3", 1);
+  Device device = Device::open("null").value();
+  const Model model = load_tiny(device);
+  const JobMemory memory(model);
+  Unit unit = device.create_unit().value(),
+       waiting = device.create_unit({.when_full = WhenFull::kBlock}).value();
+  EXPECT_TRUE(unit.submit(model, memory.args()).ok());
+  EXPECT_TRUE(waiting.submit(model, memory.args()).ok()) << "does not count";
+  EXPECT_EQ(unit.submit(model, memory.args()).status().code(), StatusCode::kQueueFull);
+  EXPECT_EQ(waiting.try_submit(model, memory.args()).status().code(), StatusCode::kQueueFull);
+  EXPECT_TRUE(unit.execute(model, memory.args()).ok());
+  EXPECT_TRUE(unit.submit(model, memory.args()).ok());
+}
+
+// A plan foresees what happens, in the same order on one lane and on four.
 TEST_F(FaultsOfTheEnvironment, AreTheSameInEveryRun) {
   ::setenv("MILLRACE_FAULTS", "fail:p=20%,status=INTERNAL;slow:p=20%,for=1us;seed=9", 1);
   device::FaultPlan foreseen;

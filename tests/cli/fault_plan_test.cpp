@@ -49,6 +49,9 @@ TEST_F(FaultPlanCommand, SaysWhatElseHappens) {
   EXPECT_THAT(explained({"fail:jobs=3,status=NRT_EXEC_HW_ERR_DMA_ABORT", "--transfers"}),
               AllOf(HasSubstr("Transfer 3 fails"), HasSubstr("NRT_EXEC_HW_ERR_DMA_ABORT (1203)"),
                     Not(HasSubstr("VART"))));
+  EXPECT_THAT(explained({"full:jobs=2-3"}),
+              AllOf(HasSubstr("Calls 2 to 3 that submit a job find the queue full."),
+                    HasSubstr("VART RESOURCE_UNAVAILABLE")));
   EXPECT_THAT(explained({"oom:allocs=3"}),
               AllOf(HasSubstr("Allocation 3 of memory for tensors is refused."),
                     HasSubstr("NRT_RESOURCE (4)")));

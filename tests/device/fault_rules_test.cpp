@@ -150,12 +150,24 @@ TEST(FaultRule, RefusesAllocationsInsteadOfJobs) {
   EXPECT_THAT(numbers_of(plan, fails), IsEmpty());
 }
 
+TEST(FaultRule, RefusesCallsThatFindTheirQueueFull) {
+  PlanOfText plan("full:jobs=2-3");
+  std::vector<StatusCode> codes(4);
+  for (StatusCode& code : codes) code = plan.admit_call().code();
+  constexpr StatusCode kOk = StatusCode::kOk, kFull = StatusCode::kQueueFull;
+  EXPECT_THAT(codes, ElementsAre(kOk, kFull, kFull, kOk));
+  EXPECT_TRUE(plan.admit_allocation().ok());
+  EXPECT_THAT(numbers_of(plan, fails), IsEmpty());
+}
+
 TEST(FaultRule, ThatMakesNoSenseIsRefusedWithTheReason) {
   const std::pair<const char*, const char*> cases[] = {
-      {"fial:jobs=3", "no action \"fial\"; the actions are fail, degrade, oom, hang, slow, nan"},
+      {"fial:jobs=3",
+       "no action \"fial\"; the actions are fail, degrade, oom, hang, slow, nan, full"},
       {"nan", "or a rule such as nan:jobs=3"},
       {"fail:3", "fail: \"3\" is not a setting"},
       {"fail:job=3", "fail: there is no key \"job\"; its keys are jobs, after, every, p, model"},
+      {"full:model=glyphs", "full: it is about calls, and model selects jobs"},
       {"oom:allocs=0", "allocs: \"0\" is not a range of allocations"},
       {"oom:allocs=3,model=glyphs", "oom: allocs selects allocations, and model selects jobs"},
       {"oom:status=HUNG", "oom: there is no key \"status\""},

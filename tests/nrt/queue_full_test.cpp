@@ -32,6 +32,22 @@ TEST_F(QueueFull, CountsTheRunningRequestAndChangesNothing) {
   EXPECT_EQ(ret, NRT_SUCCESS);
 }
 
+TEST_F(QueueFull, MayBeAFaultOfAPlan) {
+  executions().apply(device::FaultPlan::parse("full:jobs=1").value());
+  transfers().apply(device::FaultPlan::parse("full:jobs=2", device::Work::kTransfer).value());
+  nrta_seq_t sequence = 77, last = 0;
+  NRT_STATUS ret = kUntouched;
+  EXPECT_EQ(schedule(&ret, &sequence), NRT_QUEUE_FULL);
+  EXPECT_EQ(ret, kUntouched);
+  EXPECT_EQ(sequence, 77u);
+  ASSERT_EQ(schedule(&ret, &last), NRT_SUCCESS);
+  EXPECT_EQ(NRTA_SEQ_GET_SEQ_NUM(last), 1u) << "the refused call took no id";
+  await(last);
+  EXPECT_EQ(schedule_write(nullptr, &last), NRT_SUCCESS);
+  EXPECT_EQ(schedule_write(nullptr, nullptr), NRT_QUEUE_FULL);
+  await(last);
+}
+
 TEST_F(QueueFull, OfTransfersHasADepthOfItsOwn) {
   transfers().hold();
   nrta_seq_t first = 0, last = 0;

@@ -134,5 +134,18 @@ TEST_F(FaultCount, LeavesOutWhatIsRefused) {
   EXPECT_EQ(session->execute(memory.bindings()).code(), StatusCode::kDeviceFailed);
 }
 
+// A plan may say which calls find the session full. They leave no gap in the ids of jobs.
+TEST_F(FaultCount, IsOfCallsWhereAPlanRefusesThem) {
+  const std::unique_ptr<Session> session = make_session();
+  const JobMemory memory(session->model());
+  faults().apply(device::FaultPlan::parse("full:jobs=2").value());
+  const auto first = session->submit(memory.bindings()).value();
+  EXPECT_EQ(session->submit(memory.bindings()).status().code(), StatusCode::kQueueFull);
+  EXPECT_TRUE(session->execute(memory.bindings()).ok());
+  const auto second = session->submit(memory.bindings()).value();
+  EXPECT_EQ(second, first + 1);
+  EXPECT_TRUE(session->wait(first, kForever).ok() && session->wait(second, kForever).ok());
+}
+
 }  // namespace
 }  // namespace millrace::runtime

@@ -489,6 +489,7 @@ void add_faults_command(CLI::App& app, CommandLine& line) {
       "  hang     block and cannot be stopped; for=2s, otherwise for ever\n"
       "  slow     take longer; for=20ms\n"
       "  nan      run, then outputs are filled with NaN; output=NAME, otherwise all\n"
+      "  full     the call that submits the job finds its queue full\n"
       "\n"
       "Keys that select jobs:\n"
       "  jobs     jobs=7, jobs=5-9 or jobs=100-, in the order of acceptance, from 1\n"

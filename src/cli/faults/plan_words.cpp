@@ -17,6 +17,7 @@ namespace {
 using device::FaultAction;
 using device::FaultRule;
 using device::FaultSettings;
+using device::FaultSubject;
 using device::Work;
 using std::chrono::nanoseconds;
 
@@ -41,12 +42,14 @@ const char* noun(Work work) {
 const char* capital_noun(Work work) {
   return work == Work::kJob ? "Job" : "Transfer";
 }
-// What a rule selects.
+// Return the word for what a rule selects.
 const char* noun(const FaultRule& rule, Work work) {
-  return rule.of_allocations ? "allocation" : noun(work);
+  if (rule.subject == FaultSubject::kAllocations) return "allocation";
+  return rule.subject == FaultSubject::kCalls ? "call" : noun(work);
 }
 const char* capital_noun(const FaultRule& rule, Work work) {
-  return rule.of_allocations ? "Allocation" : capital_noun(work);
+  if (rule.subject == FaultSubject::kAllocations) return "Allocation";
+  return rule.subject == FaultSubject::kCalls ? "Call" : capital_noun(work);
 }
 
 // Says what the program sees of a failure, in each API.
@@ -104,8 +107,11 @@ std::string what_happens(const FaultRule& rule, Work work) {
   const bool single = is_single(rule);
   switch (rule.action) {
     case FaultAction::kFail:
-      if (rule.of_allocations)
+      if (rule.subject == FaultSubject::kAllocations)
         return single ? "of memory for tensors is refused" : "of memory for tensors are refused";
+      if (rule.subject == FaultSubject::kCalls)
+        return fmt::format("that submit{} a {} find{} the queue full", single ? "s" : "",
+                           noun(work), single ? "s" : "");
       return single ? "fails instead of running" : "fail instead of running";
     case FaultAction::kHang:
       return hang_words(rule.time, single);
@@ -128,9 +134,16 @@ ExplainedPart explain_rule(const FaultRule& rule, Work work) {
                                                   : "";
   say(fmt::format("{}{} {}{}.", jobs_of(rule, work), conditions_of(rule), what_happens(rule, work),
                   chance));
-  if (rule.of_allocations)
+  if (rule.subject == FaultSubject::kAllocations)
     say("A program of the native API sees OUT_OF_MEMORY, one of VART an exception, one of NRT "
         "NRT_RESOURCE (4).");
+  else if (rule.subject == FaultSubject::kCalls)
+    say(work == Work::kJob
+            ? "A program of the native API or Python sees QUEUE_FULL, one of VART "
+              "RESOURCE_UNAVAILABLE, one of NRT NRT_QUEUE_FULL (7). Nothing has changed then, and "
+              "the program may call again."
+            : "A program of NRT sees NRT_QUEUE_FULL (7). Nothing has changed then, and it may call "
+              "again.");
   else if (rule.action == FaultAction::kFail)
     say(views_of(rule.failure, work));
   if (rule.action == FaultAction::kSlow) say("A request to stop ends the delay.");

@@ -101,7 +101,7 @@ void FaultPlan::add_rules(const FaultRules& rules) {
   if (all->size() > kMostFaultRules) all->resize(kMostFaultRules);
   rules_ = std::move(all);
   rules_since_ = order_->accepted();
-  allocations_ = 0;
+  allocations_ = calls_ = 0;
 }
 
 Status FaultPlan::name_unit(uint16_t id, const std::string& name) noexcept {

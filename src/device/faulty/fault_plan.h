@@ -49,7 +49,7 @@ struct FaultCounts {
   uint64_t hangs = 0;
   uint64_t slows = 0;
   uint64_t nans = 0;      // frames with outputs that were filled with NaN
-  uint64_t refusals = 0;  // allocations that were refused
+  uint64_t refusals = 0;  // allocations and calls that were refused
   uint64_t total() const noexcept { return holds + failures + hangs + slows + nans + refusals; }
 };
 
@@ -140,9 +140,10 @@ class FaultPlan {
   // the beginning of the plan.
   FrameFaults foresee(const FaultedJob& job) const;
 
-  // Returns the failure of the next allocation of the program, or OK. Allocations are counted from
-  // 1 since rules were added last, in the order of these calls.
-  Status admit_allocation() noexcept;
+  // Return the failure of the next allocation of the program, and of its next call that submits a
+  // job, or OK. Both are counted from 1 since rules were added last, in the order of these calls.
+  Status admit_allocation() noexcept { return admit(FaultSubject::kAllocations, allocations_); }
+  Status admit_call() noexcept { return admit(FaultSubject::kCalls, calls_); }
   // For the runtime, when it has made a unit on the device: tells the plan its id and name, for
   // rules that name units. kOutOfMemory if it cannot keep the name.
   Status name_unit(uint16_t id, const std::string& name) noexcept;
@@ -184,6 +185,7 @@ class FaultPlan {
   FrameFaults decide(const FaultedJob& job) const;
   void decide_randomly(const FaultedJob& job, FrameFaults& faults) const;
   void decide_by_rules(FaultedJob job, FrameFaults& faults) const;
+  Status admit(FaultSubject subject, uint64_t& count) noexcept;
   void hold_back(Frame& frame);
   void let_first_go();
   Status wait_at_gate(Frame& frame, const queue::RunControl& control, Lock& lock);
@@ -214,7 +216,7 @@ class FaultPlan {
   std::map<uint16_t, std::string> unit_names_;  // by the ids of units
 
   uint64_t arrivals_ = 0;
-  uint64_t allocations_ = 0;
+  uint64_t allocations_ = 0, calls_ = 0;
   uint64_t hangs_ended_ = 0;  // number of calls of end_hangs()
   uint32_t inside_ = 0, most_at_once_ = 0;
   FaultCounts counts_;

@@ -57,14 +57,14 @@ void FaultPlan::note_spoilt(const queue::RunControl& control) noexcept {
   inject(&FaultCounts::nans, control.sequence(), lock);
 }
 
-Status FaultPlan::admit_allocation() noexcept {
+Status FaultPlan::admit(FaultSubject subject, uint64_t& count) noexcept {
   const CancellationOff whole;
   Lock lock(mutex_);
-  const FaultedJob allocation{.number = ++allocations_};
+  const FaultedJob asked{.number = ++count};
   if (rules_ == nullptr) return {};
   for (size_t i = 0; i < rules_->size(); ++i) {
     const FaultRule& rule = (*rules_)[i];
-    if (!rule.of_allocations || !selects(rule, i, seed_, allocation)) continue;
+    if (rule.subject != subject || !selects(rule, i, seed_, asked)) continue;
     const Status refusal = rule.failure;
     inject(&FaultCounts::refusals, 0, lock);
     return refusal;
@@ -158,7 +158,7 @@ void FaultPlan::decide_by_rules(FaultedJob job, FrameFaults& faults) const {
   job.number -= rules_since_;
   for (size_t i = 0; i < rules_->size(); ++i) {
     const FaultRule& rule = (*rules_)[i];
-    if (rule.of_allocations || !selects(rule, i, seed_, job)) continue;
+    if (rule.subject != FaultSubject::kJobs || !selects(rule, i, seed_, job)) continue;
     switch (rule.action) {
       case FaultAction::kFail:
         if (faults.failure.ok()) faults.failure = rule.failure;

@@ -61,7 +61,7 @@ Complaint read_jobs(std::string_view text, FaultRule& rule) {
 }
 
 Complaint read_allocations(std::string_view text, FaultRule& rule) {
-  rule.of_allocations = true;
+  rule.subject = FaultSubject::kAllocations;
   const Complaint complaint = read_jobs(text, rule);
   return complaint.empty() ? complaint : "is not a range of allocations: 7, 5-9 or 100-";
 }
@@ -154,13 +154,14 @@ struct Action {
   StatusCode code = StatusCode::kOk;
   std::chrono::nanoseconds time{0};
 };
-constexpr std::array<Action, 6> kActions = {{
+constexpr std::array<Action, 7> kActions = {{
     {"fail", FaultAction::kFail, &kStatusKey, StatusCode::kDeviceFailed},
     {"degrade", FaultAction::kFail, nullptr, StatusCode::kDeviceFailed},
     {"oom", FaultAction::kFail, &kAllocationsKey, StatusCode::kOutOfMemory},
     {"hang", FaultAction::kHang, &kTimeKey, StatusCode::kOk, kHangForever},
     {"slow", FaultAction::kSlow, &kTimeKey},
     {"nan", FaultAction::kNan, &kOutputKey},
+    {"full", FaultAction::kFail, nullptr, StatusCode::kQueueFull},
 }};
 
 // Splits "KEY=VALUE" and reads the value; each key is read once.
@@ -207,6 +208,9 @@ Status check_rule(const Action& action, const std::set<std::string_view>& seen, 
   for (const char* of_jobs : {"jobs", "after", "model", "unit"})
     if (seen.contains("allocs") && seen.contains(of_jobs))
       return wrong(fmt::format("allocs selects allocations, and {} selects jobs", of_jobs));
+  for (const char* of_jobs : {"model", "unit"})
+    if (action.code == StatusCode::kQueueFull && seen.contains(of_jobs))
+      return wrong(fmt::format("it is about calls, and {} selects jobs", of_jobs));
   if (work == Work::kTransfer && seen.contains("allocs"))
     return wrong("allocs is for MILLRACE_FAULTS");
   if (action.action == FaultAction::kSlow && !seen.contains("for"))
@@ -227,6 +231,7 @@ Result<FaultRule> read_rule(std::string_view text, Work work) {
   FaultRule rule{.action = action->action, .time = action->time, .text = std::string(text)};
   if (action->code != StatusCode::kOk)
     rule.failure = Status(action->code, injected_failure().message());
+  if (action->code == StatusCode::kQueueFull) rule.subject = FaultSubject::kCalls;
   std::set<std::string_view> seen;
   const auto find = [&](std::string_view key) { return rule_key(*action, key); };
   MILLRACE_RETURN_IF_ERROR(for_each_part(text.substr(colon + 1), ',', [&](std::string_view pair) {

@@ -19,10 +19,17 @@
 namespace millrace::device {
 
 enum class FaultAction : uint8_t {
-  kFail,  // the job fails instead of running, or the allocation is refused
+  kFail,  // the job fails instead of running; an allocation or a call is refused
   kHang,  // it blocks, even if a stop is requested, and then runs
   kSlow,  // it takes longer
   kNan,   // it runs, and outputs of floating point are filled with NaN
+};
+
+// Says what a rule selects.
+enum class FaultSubject : uint8_t {
+  kJobs,
+  kAllocations,  // of memory that the program asks for
+  kCalls,        // calls that submit a job and may find its queue full
 };
 
 struct FaultRule {
@@ -30,10 +37,10 @@ struct FaultRule {
   Status failure = {};               // kFail
   std::chrono::nanoseconds time{0};  // kHang and kSlow
   std::string output = {};           // kNan: the name of the output; empty: all of them
-  bool of_allocations = false;       // kFail: it selects allocations of memory instead of jobs
-  std::string unit = {};             // the name of the unit of the job; empty: any
-  std::string model = {};            // the name of its model; empty: any
-  uint64_t first = 1;                // the first and the last job
+  FaultSubject subject = FaultSubject::kJobs;
+  std::string unit = {};   // the name of the unit of the job; empty: any
+  std::string model = {};  // the name of its model; empty: any
+  uint64_t first = 1;      // the first and the last job
   uint64_t last = std::numeric_limits<uint64_t>::max();
   uint64_t every = 1;  // of these jobs, every n-th
   double probability = 1;
@@ -54,8 +61,8 @@ struct FaultedJob {
   std::string_view model = {};
 };
 
-// Returns whether the rule with this index in the plan selects the job or, if it is of allocations,
-// the allocation with that number. Only the first frame of a
+// Returns whether the rule with this index in the plan selects the job or, if it is of allocations
+// or calls, the one with that number. Only the first frame of a
 // job is selected. A rule that names a unit counts the jobs of that unit.
 bool selects(const FaultRule& rule, size_t index, uint64_t seed, const FaultedJob& job) noexcept;
 

@@ -151,7 +151,8 @@ Status apply_variable(const char* name, Work work, const std::shared_ptr<FaultPl
   if (!settings.ok()) return settings.status().with_context(name);
   plan->heal();
   plan->apply(*settings);
-  if (std::ranges::any_of(settings->rules, &FaultRule::of_allocations)) guard_allocations(plan);
+  if (std::ranges::count(settings->rules, FaultSubject::kAllocations, &FaultRule::subject) != 0)
+    guard_allocations(plan);
   return {};
 }
 

@@ -84,7 +84,9 @@ CoreClaim::~CoreClaim() {
 
 Result<CoreClaim> CoreClaim::make(const std::string& path, const CoreRequest& request) {
   CoreClaim claim;
-  MILLRACE_ASSIGN_OR_RETURN(claim.file_, open_core_file(path));
+  Result<UniqueFd> file = open_core_file(path);
+  if (!file.ok()) return file.status().with_context(kExclusiveCores);
+  claim.file_ = *std::move(file);
   claim.identity_ = identity_of(claim.file_.get());
   const uint32_t count = request.cores.count;
   const uint32_t last = request.anywhere ? request.all_cores - count : request.cores.first;

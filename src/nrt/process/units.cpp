@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "base/process/thread.h"
+#include "device/faulty/faulty_device.h"
 #include "nrt/requests/collective.h"
 #include "nrt/requests/compute_task.h"
 #include "nrt/requests/transfer_task.h"
@@ -53,7 +54,11 @@ Result<RequestUnit*> Units::use(const UnitAddress& address) {
   MILLRACE_ASSIGN_OR_RETURN(
       std::unique_ptr<queue::Unit> unit,
       runtime::create_unit(*device_, work_of(address.kind), std::move(options)));
-  units_.push_back(std::make_unique<RequestUnit>(number, std::move(unit), context.releases));
+  std::shared_ptr<device::FaultPlan> faults = work_of(address.kind) == device::Work::kJob
+                                                  ? device::faults_of(*device_)
+                                                  : device::transfer_faults_of(*device_);
+  units_.push_back(
+      std::make_unique<RequestUnit>(number, std::move(unit), context.releases, std::move(faults)));
   table_[number].store(units_.back().get(), std::memory_order_release);
   if (log_enabled(LogLevel::kDebug))
     log(LogLevel::kDebug, "nrt", fmt::format("unit {} '{}' is created", number, name_of(address)));

@@ -10,6 +10,7 @@
 
 #include "base/status.h"
 #include "base/unique_fd.h"
+#include "device/faulty/fault_plan.h"
 #include "nrt/requests/releases.h"
 #include "nrt/terms/unit_address.h"
 #include "queue/units/unit.h"
@@ -18,11 +19,18 @@ namespace millrace::nrt {
 
 class RequestUnit {
  public:
+  // `faults` is the plan of the unit's work, or null.
   RequestUnit(uint16_t number, std::unique_ptr<queue::Unit> unit,
-              std::shared_ptr<const Releases> releases) noexcept
-      : number_(number), unit_(std::move(unit)), releases_(std::move(releases)) {}
+              std::shared_ptr<const Releases> releases,
+              std::shared_ptr<device::FaultPlan> faults) noexcept
+      : number_(number),
+        unit_(std::move(unit)),
+        releases_(std::move(releases)),
+        faults_(std::move(faults)) {}
 
   queue::Unit& queue_unit() noexcept { return *unit_; }
+  // Returns kQueueFull if a fault plan refuses the next call that submits a request.
+  Status admit_call() noexcept { return faults_ == nullptr ? Status() : faults_->admit_call(); }
   nrta_seq_t outward(queue::SequenceId id) const noexcept { return outward_id(number_, id); }
   queue::SequenceId inward(nrta_seq_t sequence) const noexcept {
     return queue::sequence_of(unit_->id(), queue::counter_of(sequence));
@@ -47,6 +55,7 @@ class RequestUnit {
   const uint16_t number_;  // the unit's number in outward ids
   const std::unique_ptr<queue::Unit> unit_;
   const std::shared_ptr<const Releases> releases_;
+  const std::shared_ptr<device::FaultPlan> faults_;
   std::mutex mutex_;
   std::map<nrta_seq_t, UniqueFd> handles_;  // event fds of requests that have not completed
 };

@@ -49,6 +49,8 @@ NRT_STATUS find_destination(Runtime& runtime, const Route& route, int core_of_ob
 template <class Task, class Fill>
 NRT_STATUS submit(const Route& route, Destination& destination, Fill&& fill) {
   RequestUnit& unit = *destination.unit;
+  if (const Status admitted = unit.admit_call(); !admitted.ok())
+    return report(route.call, admitted);
   const Result<queue::SequenceId> id = unit.queue_unit().try_submit(
       [&](queue::Task& task) { fill(static_cast<Task&>(task), std::move(destination.target)); });
   if (!id.ok()) return report(route.call, id.status());
