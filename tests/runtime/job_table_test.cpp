@@ -156,10 +156,12 @@ TEST(JobTable, ReportsWhoseResultWasCollected) {
   ASSERT_TRUE(add_hook(record, &seen));
   EXPECT_EQ(table.wait(id, kPoll).code(), StatusCode::kInternal);
   remove_hook(record, &seen);
-  ASSERT_EQ(seen.size(), 1u);
-  EXPECT_EQ(seen[0].point, HookPoint::kWaited);
+  ASSERT_EQ(seen.size(), 2u);
+  EXPECT_EQ(seen[0].point, HookPoint::kWaitBegan);
   EXPECT_EQ(seen[0].subject, 4711u);
-  EXPECT_EQ(seen[0].detail, static_cast<uint64_t>(StatusCode::kInternal));
+  EXPECT_EQ(seen[1].point, HookPoint::kWaited);
+  EXPECT_EQ(seen[1].subject, 4711u);
+  EXPECT_EQ(seen[1].detail, static_cast<uint64_t>(StatusCode::kInternal));
 }
 
 TEST(JobTable, ReportsAnUnsuccessfulWait) {
@@ -174,11 +176,13 @@ TEST(JobTable, ReportsAnUnsuccessfulWait) {
   EXPECT_EQ(table.wait(id, kPoll).code(), StatusCode::kPending);
   EXPECT_EQ(table.wait(id, std::chrono::milliseconds(1)).code(), StatusCode::kPending);
   remove_hook(record, &seen);
-  ASSERT_EQ(seen.size(), 2u);
-  for (const HookEvent& event : seen) {
-    EXPECT_EQ(event.point, HookPoint::kWaited);
-    EXPECT_EQ(event.subject, 4711u);
-    EXPECT_EQ(event.detail, static_cast<uint64_t>(StatusCode::kPending));
+  ASSERT_EQ(seen.size(), 4u);
+  for (size_t wait = 0; wait < 2; ++wait) {
+    EXPECT_EQ(seen[2 * wait].point, HookPoint::kWaitBegan);
+    const HookEvent& ended = seen[2 * wait + 1];
+    EXPECT_EQ(ended.point, HookPoint::kWaited);
+    EXPECT_EQ(ended.subject, 4711u);
+    EXPECT_EQ(ended.detail, static_cast<uint64_t>(StatusCode::kPending));
   }
 }
 
