@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
+#include <new>
 
 namespace millrace::serve {
 namespace {
@@ -125,21 +127,30 @@ Status Inference::submit() {
   const std::vector<TensorArg> inputs = input_args(), outputs = output_args();
   const std::lock_guard lock(mutex_);
   if (cancelled_) return {StatusCode::kCancelled, "the client has closed its connection"};
+  const JobArgs args = {.inputs = inputs,
+                        .outputs = outputs,
+                        .frames = request_.frames,
+                        .deadline = request_.deadline,
+                        .callback = [self = shared_from_this()](JobId, const Status& status) {
+                          self->on_end(status);
+                        }};
   model_.metrics().job_accepted();
-  Result<Job> job =
-      model_.submit({.inputs = inputs,
-                     .outputs = outputs,
-                     .frames = request_.frames,
-                     .deadline = request_.deadline,
-                     .callback = [self = shared_from_this()](JobId, const Status& status) {
-                       self->on_end(status);
-                     }});
+  Result<Job> job = submit_copy(args);
   if (!job.ok()) {
     model_.metrics().job_ended();
     return job.status();
   }
   job_ = *std::move(job);
   return {};
+}
+
+// The copy of the callback may find no memory; nothing has been submitted then.
+Result<Job> Inference::submit_copy(const JobArgs& args) {
+  try {
+    return model_.submit(args);
+  } catch (const std::bad_alloc&) {
+    return Status(StatusCode::kOutOfMemory, "there is not enough memory for another job");
+  }
 }
 
 void Inference::cancel() noexcept {
@@ -155,6 +166,15 @@ void Inference::on_end(const Status& status) {
     const std::lock_guard lock(mutex_);
     job_.detach();
   }
+  try {
+    answer_after(status);
+  } catch (const std::exception& error) {
+    respond_(response_of(error));
+  }
+}
+
+// Throws only before it has answered.
+void Inference::answer_after(const Status& status) {
   if (status.ok()) return answer_with_outputs();
   Status outcome = status;
   if (status.code() == StatusCode::kInvalidArgument && needs_more_memory()) {
@@ -199,9 +219,14 @@ std::vector<OutputTensor> Inference::wanted_outputs() const {
 
 void Inference::answer_with_outputs() {
   auto answer = [self = shared_from_this(), outputs = wanted_outputs()] {
-    HttpResponse response = infer_response(self->model_.name(), self->model_.version(),
-                                           self->request_.id, outputs, self->model_.labels());
-    response.owner = self;
+    HttpResponse response;
+    try {
+      response = infer_response(self->model_.name(), self->model_.version(), self->request_.id,
+                                outputs, self->model_.labels());
+      response.owner = self;
+    } catch (const std::exception& error) {
+      response = response_of(error);
+    }
     self->respond_(std::move(response));
   };
   if (json_elements(wanted_outputs()) <= kMostElementsInCallback) return answer();

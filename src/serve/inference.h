@@ -41,7 +41,9 @@ class Inference : public Work, public std::enable_shared_from_this<Inference> {
   std::vector<TensorArg> input_args();
   std::vector<TensorArg> output_args();
   Status submit();
+  Result<Job> submit_copy(const JobArgs& args);
   void on_end(const Status& status);
+  void answer_after(const Status& status);
   bool needs_more_memory();
   void answer_with_outputs();
   std::vector<OutputTensor> wanted_outputs() const;

@@ -215,9 +215,18 @@ bool Service::takes_long(const HttpRequest& request, size_t json_bytes) const {
 }
 
 std::shared_ptr<Work> Service::handle(HttpRequest request, Respond respond) {
+  try {
+    return answer(std::move(request), respond);
+  } catch (const std::exception& error) {
+    respond(response_of(error));
+    return nullptr;
+  }
+}
+
+// Throws only before it has answered.
+std::shared_ptr<Work> Service::answer(HttpRequest request, const Respond& respond) {
   const Route route = route_of(request.target);
-  if (route.what == Route::What::kInfer)
-    return infer(*route.model, std::move(request), std::move(respond));
+  if (route.what == Route::What::kInfer) return infer(*route.model, std::move(request), respond);
   HttpResponse response = look_up(route);
   metrics_.answered(response.status);
   respond(std::move(response));
@@ -264,9 +273,9 @@ HttpResponse Service::look_up(const Route& route) const {
   }
 }
 
-std::shared_ptr<Work> Service::infer(ServedModel& model, HttpRequest request, Respond respond) {
-  Respond counted = [&model, arrival = request.arrival,
-                     respond = std::move(respond)](HttpResponse response) {
+std::shared_ptr<Work> Service::infer(ServedModel& model, HttpRequest request,
+                                     const Respond& respond) {
+  Respond counted = [&model, arrival = request.arrival, respond](HttpResponse response) {
     model.metrics().answered(response.status, seconds_since(arrival));
     respond(std::move(response));
   };

@@ -40,7 +40,8 @@ class Service : public Handler {
   void route_model(const std::vector<std::string>& parts, Route& route) const;
   std::vector<ServedModel*> versions_of(std::string_view name) const;
   std::optional<HttpResponse> refuse(const Route& route, const HttpRequest& head) const;
-  std::shared_ptr<Work> infer(ServedModel& model, HttpRequest request, Respond respond);
+  std::shared_ptr<Work> answer(HttpRequest request, const Respond& respond);
+  std::shared_ptr<Work> infer(ServedModel& model, HttpRequest request, const Respond& respond);
   nlohmann::json index() const;
   HttpResponse look_up(const Route& route) const;
   bool ready() const;

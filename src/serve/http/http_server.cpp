@@ -29,10 +29,12 @@
 #include <charconv>
 #include <condition_variable>
 #include <cstdlib>
+#include <exception>
 #include <mutex>
 #include <thread>
 #include <unordered_set>
 
+#include "base/log.h"
 #include "base/process/thread.h"
 
 namespace millrace::serve {
@@ -532,7 +534,7 @@ class HttpServer::Impl {
   Status run() {
     raise_descriptor_limit();
     accept();
-    auto thread = start_thread("millrace-http", [this] { shared_.io.run(); });
+    auto thread = start_thread("millrace-http", [this] { serve_connections(); });
     if (!thread.ok()) return thread.status();
     thread_ = *std::move(thread);
     return {};
@@ -567,6 +569,18 @@ class HttpServer::Impl {
   const tcp::endpoint& endpoint() const { return endpoint_; }
 
  private:
+  // A handler that finds no memory throws, and leaves its own connection behind; the others go on.
+  void serve_connections() {
+    for (bool ended = false; !ended;) {
+      try {
+        shared_.io.run();
+        ended = true;
+      } catch (const std::exception& error) {
+        log_format(LogLevel::kError, "serve", "a connection failed: {}", error.what());
+      }
+    }
+  }
+
   void accept() {
     acceptor_.async_accept([this](error_code error, Socket socket) {
       if (!acceptor_.is_open()) return;

@@ -1,6 +1,7 @@
 #include "serve/http/message.h"
 
 #include <algorithm>
+#include <new>
 #include <nlohmann/json.hpp>
 
 namespace millrace::serve {
@@ -23,6 +24,16 @@ HttpResponse error_response(unsigned status, std::string_view message) {
   const nlohmann::json body = {{"error", message}};
   return {.status = status,
           .text = body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)};
+}
+
+HttpResponse response_of(const std::exception& error) noexcept {
+  const bool no_memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
+  const unsigned status = no_memory ? 503 : 500;
+  try {
+    return error_response(status, no_memory ? "there is not enough memory" : error.what());
+  } catch (const std::exception&) {
+    return {.status = status, .content_type = {}};
+  }
 }
 
 }  // namespace millrace::serve

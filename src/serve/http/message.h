@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -65,11 +66,15 @@ class Handler {
   // Whether handle() may take long, so that a worker is to call it. `json_bytes`: of the body.
   virtual bool takes_long(const HttpRequest& request, size_t json_bytes) const = 0;
   // Begins to answer a request. `respond` is called once, during the call or later. Returns the
-  // work that goes on after the call; null if there is none.
+  // work that goes on after the call; null if there is none. Does not throw, unless `respond` does.
   virtual std::shared_ptr<Work> handle(HttpRequest request, Respond respond) = 0;
 };
 
 // Returns the protocol's answer for what went wrong: {"error": message}.
 HttpResponse error_response(unsigned status, std::string_view message);
+
+// Returns the answer when something threw: 503 if there was no memory, otherwise 500. Without a
+// body if there is no memory for one either.
+HttpResponse response_of(const std::exception& error) noexcept;
 
 }  // namespace millrace::serve
