@@ -17,9 +17,10 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-const std::vector<std::string> kCommands = {
-    "compile", "inspect", "run",         "bench", "shard",  "compare", "evaluate", "explain",
-    "tune",    "golden",  "conformance", "serve", "doctor", "env",     "help",     "trace"};
+const std::vector<std::string> kCommands = {"compile", "inspect",     "run",     "bench",  "shard",
+                                            "compare", "evaluate",    "explain", "tune",   "golden",
+                                            "trace",   "conformance", "serve",   "doctor", "env",
+                                            "help",    "faults"};
 
 class CommandLineTest : public CliTest {
  protected:
