@@ -42,7 +42,7 @@ TEST(Lanes, ThreadsAreLanesDispatcherAndMonitorWhateverTheNumberOfUnits) {
   std::vector<std::unique_ptr<Unit>> units;
   for (int i = 0; i < 50; ++i) units.push_back(make_unit(lanes, 2));
   for (const auto& unit : units) ASSERT_TRUE(unit->wait(*submit(*unit, nothing), kForever).ok());
-  EXPECT_EQ(thread_count(), before + 3);
+  EXPECT_EQ(thread_count(), before + 4) << "lanes and monitor";
   for (const auto& unit : units)
     ASSERT_TRUE(submit(*unit, nothing, [](SequenceId, const Status&) {}).ok());
   EXPECT_EQ(thread_count(), before + 5);

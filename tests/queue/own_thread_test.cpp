@@ -41,9 +41,9 @@ TEST(OwnThread, ThreadsAreLanesBlockingUnitsInUseDispatcherAndMonitor) {
   for (int i = 0; i < 20; ++i) units.push_back(make_unit(lanes, 2));
   const auto used = make_unit(lanes, blocking_unit(2));
   const auto unused = make_unit(lanes, blocking_unit(2));
-  test::await_library_threads(2);
+  test::await_library_threads(3);  // lanes and monitor
   EXPECT_TRUE(used->wait(*submit(*used, nothing), kForever).ok());
-  test::await_library_threads(3);
+  test::await_library_threads(4);
   const auto callback = [](SequenceId, const Status&) {};
   for (const auto& unit : units)
     EXPECT_TRUE(unit->wait(*submit(*unit, nothing, callback), kForever).ok());

@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "base/cancellation.h"
-#include "base/contained.h"
 #include "base/format_status.h"
 #include "base/log.h"
 #include "base/process/forked_child.h"
@@ -261,17 +260,13 @@ void Lanes::Impl::on_time() noexcept {
   check_later();
 }
 
-void Lanes::Impl::note_caller_ran() {
-  credit_.caller_ran();
-  if (may_check_.load(std::memory_order_acquire)) [[likely]]
-    return;
+// Without the monitor's thread no request is left to threads that wait, which only costs time.
+void Lanes::Impl::prepare_checks() {
+  if (base_ < 2 || core_) return;
   const std::lock_guard lock(threads_mutex_);
   if (monitor_ != nullptr || stopping_) return;
-  const Status started = contained([this] {
-    monitor_ = Monitor::instance();
-    return monitor_->start();
-  });
-  may_check_.store(started.ok(), std::memory_order_release);
+  monitor_ = Monitor::instance();
+  may_check_.store(monitor_->start().ok(), std::memory_order_release);
 }
 
 // Runs the next request of a source that this lane owns. Returns false if the lane was set aside.
@@ -436,7 +431,7 @@ LaneId Lanes::Impl::borrow_ready(Source& source) {
   const LaneId lane = sleepers_.borrow();
   if (lane == kNoLane) return kNoLane;
   if (own(source)) {
-    note_caller_ran();
+    credit_.caller_ran();
     return lane;
   }
   sleepers_.give_back(lane, [this] { return ready_.wants_lane(); });
@@ -457,7 +452,7 @@ bool Lanes::Impl::run_one_for_caller() {
     sleepers_.give_back(lane, [this] { return ready_.wants_lane(); });
     return false;
   }
-  note_caller_ran();
+  credit_.caller_ran();
   if (source->run_one_for_caller(lane))
     give_back(*source, lane);
   else

@@ -63,6 +63,10 @@ class Lanes::Impl final : public Watched, public std::enable_shared_from_this<La
   // Returns whether a source waits for a lane; may be outdated.
   bool has_ready() const noexcept { return !ready_.empty(); }
 
+  // Starts the thread that makes sure that no request is left to threads that wait for good. Call
+  // when a unit is made whose requests these may run. Throws std::bad_alloc.
+  void prepare_checks();
+
   void attach() { ready_.attach(); }
   void detach() { ready_.detach(); }
 
@@ -130,7 +134,6 @@ class Lanes::Impl final : public Watched, public std::enable_shared_from_this<La
   bool lane_will_look() const noexcept;
   void wake_lane_or_check_later(bool wakes) noexcept;
   void check_later() noexcept;
-  void note_caller_ran();
   void notify_closer(const Source& source) noexcept;
   void fail_ready() noexcept;
   bool start_lane_locked();

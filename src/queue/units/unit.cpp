@@ -55,6 +55,7 @@ Status Unit::Impl::make_tasks() {
 void Unit::Impl::attach() {
   lanes_->attach();
   attached_ = true;
+  if (callers_help_.load(std::memory_order_relaxed)) lanes_->prepare_checks();
 }
 
 Status Unit::Impl::expect_waits() {

@@ -8,7 +8,8 @@ namespace {
 
 MILLRACE_BEHAVIOUR(no_thread_is_had) {
   CallbackLog log;
-  Unit unit = make_unit();
+  // A unit whose jobs waiting threads may run has the thread for deadlines from the start.
+  Unit unit = make_unit({.caller_helps = CallerHelps::kNever});
   JobArgs with_callback = args(0), with_deadline = args(0);
   with_callback.callback = log.callback();
   with_deadline.deadline = std::chrono::steady_clock::now() + kPatience;
