@@ -1,6 +1,6 @@
 // Server: everything that `millrace serve` does between its command line and its signals.
 //
-// Which thread does what: the thread of HttpServer owns the connections; the lanes of the device
+// Each thread has its task: the thread of HttpServer owns the connections; the lanes of the device
 // compute; the thread for callbacks makes answers; workers read and write long JSON. The caller's
 // thread starts and ends the server.
 #pragma once

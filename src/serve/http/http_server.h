@@ -1,7 +1,7 @@
 // HttpServer: accepts connections and reads requests, which a Handler answers.
 //
 // One thread owns all connections: it reads, writes, and calls the handler for requests with little
-// JSON; those with much are handled by the workers. Responses come from any thread and are posted
+// JSON; those with much are handled by the workers. Any thread may give a response, which is posted
 // to it. It never waits for a job, so thousands of connections cost memory only.
 //
 // While a request is being answered, its connection is watched: when the client closes it, the

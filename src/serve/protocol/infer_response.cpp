@@ -18,7 +18,7 @@ namespace {
 using nlohmann::json;
 
 // A float is written as the double of the same value, so that it is read back as the same float.
-// What is no finite number has no form in JSON, and is written as null.
+// JSON has no form for infinities and NaN, so these are written as null.
 template <class T>
 json list_of(std::span<const std::byte> bytes) {
   json::array_t list;
@@ -80,8 +80,8 @@ std::string class_text(double value, size_t index, std::span<const std::string> 
   return fmt::format("{}:{}:{}", value, index, labels[index]);
 }
 
-// The value by which an element of the data is ordered. What is no finite number is null there, and
-// comes last.
+// The value by which an element of the data is ordered. Infinities and NaN are null there, and
+// come last.
 double rank_of(const json& element) {
   if (element.is_boolean()) return element.get<bool>() ? 1 : 0;
   const double value = element.get<double>();
