@@ -11,7 +11,7 @@ namespace millrace {
 // not set them back.
 struct UnitStatistics {
   uint64_t submitted = 0;  // jobs that were accepted
-  uint64_t refused = 0;    // calls that were not: the unit was full, degraded or closed
+  uint64_t refused = 0;    // calls that failed instead; submit_until() at its limit does not count
   uint32_t in_flight = 0;  // jobs that are accepted and not completed
   // The outcomes of the completed jobs.
   uint64_t succeeded = 0;
@@ -20,7 +20,7 @@ struct UnitStatistics {
   uint64_t late = 0;       // DEADLINE_EXCEEDED
   uint64_t failed = 0;     // any other status
   // The moving average of the time that a job runs, without its time in the queue. The first four
-  // jobs are measured and later each 64th, each one with WhenFull::kShedByDeadline, and none where
+  // jobs are measured and later each 61st, each one with WhenFull::kShedByDeadline, and none where
   // CallerHelps is, or amounts to, kNever. Zero if none was measured.
   std::chrono::nanoseconds mean_run{0};
 };

@@ -153,7 +153,8 @@ void UnitBox::submit(const Model& model, Flight& flight) {
   if (!dropped_.empty()) free_ended();
   const bool blocks = when_full_ == WhenFull::kBlock;
   Result<Job> job =
-      blocks ? unit_.try_submit(model, flight.job_args()) : unit_.submit(model, flight.job_args());
+      blocks ? unit_.submit_until(Deadline(), model, flight.job_args())  // without waiting
+             : unit_.submit(model, flight.job_args());
   while (blocks && !job.ok() && job.status().code() == StatusCode::kQueueFull) {
     const Deadline limit = std::chrono::steady_clock::now() + kWaitSlice;
     job = without_gil([&] { return unit_.submit_until(limit, model, flight.job_args()); });
@@ -164,7 +165,7 @@ void UnitBox::submit(const Model& model, Flight& flight) {
 }
 
 bool UnitBox::resubmit(const Model& model, Flight& flight) {
-  Result<Job> job = unit_.try_submit(model, flight.job_args());
+  Result<Job> job = unit_.submit_until(Deadline(), model, flight.job_args());  // without waiting
   if (!job.ok() && job.status().code() == StatusCode::kQueueFull) return false;
   if (!job.ok()) {
     flight.finish(job.status());

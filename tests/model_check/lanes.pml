@@ -174,7 +174,7 @@ inline wake_lane_or_check_later() {
 
 /* Lanes::Impl::on_time, where each request has been ready for long. */
 proctype monitor() {
-  byte woken = NONE;
+  byte i, woken = NONE;
 end_waits:
   do
   :: check_pending ->
@@ -189,6 +189,16 @@ end_waits:
      if
      :: READY_EMPTY
      :: else ->
+#ifndef CHECKS_ONCE
+        atomic { /* want_lanes */
+          for (i : 0 .. SOURCES - 1) {
+            if
+            :: in_list[i] && !wakes_lane[i] -> wakes_lane[i] = true; wanting++
+            :: else
+            fi
+          }
+        }
+#endif
         wake_one();
 #ifndef CHECKS_ONCE
         check_pending = true

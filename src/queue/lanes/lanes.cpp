@@ -209,7 +209,7 @@ void Lanes::Impl::schedule(Source& source) noexcept {
 
 // Puts an owned source into the ready list.
 void Lanes::Impl::continue_elsewhere(Source& source) noexcept {
-  const bool wakes = !suits_callers(source) || !lane_will_look();
+  const bool wakes = !suits_callers(source) || ready_.left() >= lanes_that_will_look();
   ready_.push(source, wakes);
   notify_closer(source);
   wake_lane_or_check_later(wakes);
@@ -221,12 +221,12 @@ void Lanes::Impl::continue_elsewhere(Source& source) noexcept {
 // Returns whether a ready source may be left to threads that wait, because they have run such
 // requests lately.
 bool Lanes::Impl::suits_callers(const Source& source) const noexcept {
-  return credit_.any() && may_check_.load(std::memory_order_acquire) && source.callers_may_run();
+  return credit_.any() && may_check_.load(std::memory_order_acquire) && source.may_be_left();
 }
 
-// Returns whether a lane is awake that will look at the ready list soon. A heuristic.
-bool Lanes::Impl::lane_will_look() const noexcept {
-  return short_runs_.load(std::memory_order_relaxed) != 0 || sleepers_.any_searching();
+// Returns the number of lanes that are awake and will look at the ready list soon. A heuristic.
+uint32_t Lanes::Impl::lanes_that_will_look() const noexcept {
+  return short_runs_.load(std::memory_order_relaxed) + sleepers_.searching();
 }
 
 // Call after a source was added to the ready list.
@@ -241,23 +241,33 @@ void Lanes::Impl::wake_lane_or_check_later(bool wakes) noexcept {
 // the list adds it and then exchanges `check_pending_`; on_time() stores it and then reads the
 // list. All are sequentially consistent, so the pending call finds the source, or there is another.
 void Lanes::Impl::check_later() noexcept {
+  if (check_pending_.load(std::memory_order_seq_cst) ||
+      check_pending_.exchange(true, std::memory_order_seq_cst))
+    return;
+  const std::lock_guard lock(threads_mutex_);
+  call_soon_locked();
+}
+
+// After stop() nothing may be registered with the monitor.
+void Lanes::Impl::call_soon_locked() noexcept {
   constexpr std::chrono::milliseconds kCheckAfter{5};
-  if (!check_pending_.load(std::memory_order_seq_cst) &&
-      !check_pending_.exchange(true, std::memory_order_seq_cst))
+  if (!stopping_)
     monitor_->call_at(std::chrono::steady_clock::now() + kCheckAfter, shared_from_this());
 }
 
-// Wakes a lane if the oldest request was ready at the last check already.
+// Puts lanes to work if the oldest request was ready at the last check already.
 void Lanes::Impl::on_time() noexcept {
   const std::lock_guard lock(threads_mutex_);
-  if (stopping_) return;  // stop() has cancelled the last call
   check_pending_.store(false, std::memory_order_seq_cst);
-  const std::optional<uint64_t> oldest = ready_.oldest_ticket();
   const uint64_t newest_before =
       std::exchange(newest_at_check_, last_ticket_.load(std::memory_order_relaxed));
-  if (!oldest) return;
-  if (*oldest <= newest_before) sleepers_.wake_one();
-  check_later();
+  if (ready_.empty()) return;
+  const std::optional<uint64_t> oldest = ready_.oldest_ticket();
+  if (oldest && *oldest <= newest_before) {
+    ready_.want_lanes();
+    sleepers_.wake_one();
+  }
+  if (!check_pending_.exchange(true, std::memory_order_seq_cst)) call_soon_locked();
 }
 
 // Without the monitor's thread no request is left to threads that wait, which only costs time.
@@ -307,7 +317,7 @@ bool Lanes::Impl::continue_with_oldest(std::shared_ptr<Source>& held) {
 // Puts the held source into the ready list and takes the one with the oldest request, which may be
 // the same. This lane looks at the list again afterwards.
 void Lanes::Impl::exchange_with_oldest(std::shared_ptr<Source>& held) {
-  const bool wakes = !suits_callers(*held);
+  const bool wakes = !suits_callers(*held) || ready_.left() > lanes_that_will_look();
   std::shared_ptr<Source> oldest = ready_.exchange(*held, wakes);
   notify_closer(*held);
   if (oldest != held) credit_.lane_took();

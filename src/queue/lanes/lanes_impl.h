@@ -131,9 +131,10 @@ class Lanes::Impl final : public Watched, public std::enable_shared_from_this<La
   bool continue_with_oldest(std::shared_ptr<Source>& held);
   void exchange_with_oldest(std::shared_ptr<Source>& held);
   bool suits_callers(const Source& source) const noexcept;
-  bool lane_will_look() const noexcept;
+  uint32_t lanes_that_will_look() const noexcept;
   void wake_lane_or_check_later(bool wakes) noexcept;
   void check_later() noexcept;
+  void call_soon_locked() noexcept;
   void notify_closer(const Source& source) noexcept;
   void fail_ready() noexcept;
   bool start_lane_locked();

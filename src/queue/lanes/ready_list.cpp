@@ -1,6 +1,7 @@
 #include "queue/lanes/ready_list.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace millrace::queue {
 
@@ -43,6 +44,14 @@ std::optional<uint64_t> ReadyList::oldest_ticket() {
   drain_inbox_locked();
   if (heap_.empty()) return std::nullopt;
   return heap_.front().ticket;
+}
+
+void ReadyList::want_lanes() {
+  const std::lock_guard lock(mutex_);
+  drain_inbox_locked();
+  for (const Entry& entry : heap_)
+    if (!std::exchange(entry.source->wakes_lane_, true))
+      wanting_.fetch_add(1, std::memory_order_seq_cst);
 }
 
 std::shared_ptr<Source> ReadyList::exchange(Source& source, bool wakes_lane) {

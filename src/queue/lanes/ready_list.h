@@ -6,6 +6,7 @@
 // removed before it is destroyed. Thread-safe.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -37,12 +38,20 @@ class ReadyList {
   std::shared_ptr<Source> pop_for_caller();
   // Returns the ticket of the oldest source; nothing if the list is empty.
   std::optional<uint64_t> oldest_ticket();
+  // From now on a lane has to be awake for each source of the list.
+  void want_lanes();
   // Removes `source`; returns false if it is not in the list.
   bool remove(Source& source);
 
   // Sequentially consistent with push: a lane that announces itself (as asleep, or as no longer
   // searching) and then finds the list empty is seen by the thread that pushes afterwards.
   bool empty() const noexcept { return size_.load(std::memory_order_seq_cst) == 0; }
+  // Returns the number of sources for which no lane has to be awake; may be outdated.
+  size_t left() const noexcept {
+    const size_t wanting = wanting_.load(std::memory_order_relaxed);
+    const size_t all = size_.load(std::memory_order_relaxed);
+    return all - std::min(all, wanting);
+  }
   // Returns whether there is a source for which a lane has to be awake. Sequentially consistent,
   // too.
   bool wants_lane() const noexcept { return wanting_.load(std::memory_order_seq_cst) != 0; }

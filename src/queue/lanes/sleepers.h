@@ -44,8 +44,8 @@ class Sleepers {
   void wake_one() noexcept { wake(1); }
   // Wakes parked lanes until `searchers` lanes are searching or none is parked.
   void wake(uint32_t searchers) noexcept;
-  // Returns whether a lane is searching; may be outdated.
-  bool any_searching() const noexcept { return searching_.load(std::memory_order_relaxed) != 0; }
+  // Returns the number of lanes that are searching; may be outdated.
+  uint32_t searching() const noexcept { return searching_.load(std::memory_order_relaxed); }
   // Returns whether wake() would wake a lane now.
   bool could_wake(uint32_t searchers) const noexcept;
 

@@ -41,6 +41,9 @@ class Source : public std::enable_shared_from_this<Source> {
   // Returns whether threads that wait may run the requests of this source, because these are short.
   // Thread-safe; a heuristic.
   virtual bool callers_may_run() const noexcept { return false; }
+  // Returns whether the next request may be left to such threads and to lanes that are awake. Owner
+  // only.
+  virtual bool may_be_left() const noexcept { return false; }
   // Like run_one, on a thread that has borrowed the lane. Requirement: callers_may_run().
   virtual bool run_one_for_caller(LaneId lane) noexcept { return run_one(lane); }
 

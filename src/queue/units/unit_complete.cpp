@@ -237,7 +237,14 @@ UnitStatistics Unit::Impl::statistics() const noexcept {
       .mean_run = std::chrono::nanoseconds(mean_run_ns_.load(std::memory_order_relaxed))};
   const uint64_t ended = known.submitted - std::min<uint64_t>(known.submitted, known.in_flight);
   const uint64_t others = known.cancelled + known.dropped + known.late + known.failed;
-  known.succeeded = ended - std::min(ended, others);  // one may have been counted before its end
+  // A job that fails is counted before its end, so this is never more than the jobs that succeeded.
+  // The largest such number is the best, and it never goes down.
+  const uint64_t succeeded = ended - std::min(ended, others);
+  uint64_t best = succeeded_.load(std::memory_order_relaxed);
+  while (best < succeeded &&
+         !succeeded_.compare_exchange_weak(best, succeeded, std::memory_order_relaxed)) {
+  }
+  known.succeeded = std::max(best, succeeded);
   return known;
 }
 

@@ -17,7 +17,7 @@ constexpr int64_t kTimesWithinLimit = 100;
 constexpr int64_t kWakesOfShort = 2;
 // The first requests of a unit are measured, and later each kth, since a measured one reads the
 // clock twice.
-constexpr uint64_t kFirstMeasured = 4, kMeasuredEach = 64;
+constexpr uint64_t kFirstMeasured = 4, kMeasuredEach = 61;
 
 }  // namespace
 
@@ -31,6 +31,11 @@ bool Unit::Impl::callers_may_run() const noexcept {
   if (!callers_help_.load(std::memory_order_relaxed)) return false;
   const int64_t run = mean_run_ns_.load(std::memory_order_relaxed);
   return run != 0 && run <= kWakesOfShort * lanes_->wake_ns();
+}
+
+// A request with a deadline must not wait while a lane sleeps.
+bool Unit::Impl::may_be_left() const noexcept {
+  return callers_may_run() && deadline_of(ring_.request(ring_.head())) == kNoDeadline;
 }
 
 // Requests of other units that this thread may run take no longer than a wake either.

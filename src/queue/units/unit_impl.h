@@ -135,6 +135,7 @@ class Unit::Impl final : public Source, public Watched {
   uint64_t ticket() const noexcept override;
   bool run_one(LaneId lane) noexcept override;
   bool callers_may_run() const noexcept override;
+  bool may_be_left() const noexcept override;
   bool run_one_for_caller(LaneId lane) noexcept override;
   void on_time() noexcept override;
 
@@ -276,6 +277,8 @@ class Unit::Impl final : public Source, public Watched {
     std::atomic<uint64_t> refused{0}, cancelled{0}, dropped{0}, late{0}, failed{0};
   };
   Counts counts_;
+  // The largest number of successes that statistics() has returned.
+  mutable std::atomic<uint64_t> succeeded_{0};
 
   alignas(64) mutable std::mutex failure_mutex_;
   Status failure_;

@@ -23,7 +23,10 @@ Status late_status() {
 Result<SequenceId> Unit::Impl::claim(SubmitOptions& options, PreparedCall& callback,
                                      Patience patience, Deadline limit) {
   Result<SequenceId> id = claim_by_policy(options, callback, patience, limit);
-  if (!id.ok()) counts_.refused.fetch_add(1, std::memory_order_relaxed);
+  // A caller that waits in several steps is not refused at the end of each.
+  const bool goes_on =
+      patience == Patience::kUntilLimit && !id.ok() && id.status().code() == StatusCode::kQueueFull;
+  if (!id.ok() && !goes_on) counts_.refused.fetch_add(1, std::memory_order_relaxed);
   return id;
 }
 

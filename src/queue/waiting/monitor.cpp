@@ -57,11 +57,13 @@ void Monitor::Impl::run() {
       changed.wait_until(lock, wake);
       continue;
     }
-    const std::shared_ptr<Watched> due = calls.begin()->self_.lock();
+    std::shared_ptr<Watched> due = calls.begin()->self_.lock();
     calls.erase(calls.begin());
     late_wakes_of_process.sleeps_until(now + kLongestSleep);
     lock.unlock();
     if (due) due->on_time();
+    due.reset();  // perhaps the last pointer to it, and with it to this monitor, which takes the
+                  // lock
     lock.lock();
   }
 }
