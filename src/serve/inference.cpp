@@ -7,6 +7,8 @@
 #include <exception>
 #include <new>
 
+#include "base/process/forked_child.h"
+
 namespace millrace::serve {
 namespace {
 
@@ -166,6 +168,8 @@ void Inference::on_end(const Status& status) {
     const std::lock_guard lock(mutex_);
     job_.detach();
   }
+  // The thread of a job that hung may still write to its tensors, so their memory is never freed.
+  if (status.code() == StatusCode::kHung) never_destroy(shared_from_this());
   try {
     answer_after(status);
   } catch (const std::exception& error) {

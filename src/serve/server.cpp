@@ -20,11 +20,12 @@ Server::Server(const Options& options, Device device)
       workers_(kWorkerThreads),
       service_(models_, failed_, metrics_, workers_, options_, connections_) {}
 
-// Units are closed before the connections that their callbacks answer.
+// Units are closed before the connections that their callbacks answer. The workers end last, since
+// the thread of the connections must not give them work that they never do.
 Server::~Server() {
   for (const auto& model : models_) model->close();
-  workers_.join();
   if (http_) http_->stop();
+  workers_.join();
 }
 
 Status Server::load_models() {

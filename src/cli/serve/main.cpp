@@ -56,6 +56,7 @@ int serve_models(int argc, char** argv) {
   if (!parsed.ok()) return fail_to_serve(parsed.status().message(), kWrongOptions);
   if (!*parsed) return 0;
   const serve::Options& options = **parsed;
+  ::signal(SIGPIPE, SIG_IGN);
   // Threads inherit the mask, so that the signals reach this one only.
   const sigset_t signals = ending_signals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
@@ -63,8 +64,11 @@ int serve_models(int argc, char** argv) {
   if (!server.ok()) return fail_to_serve(server.status().message());
   say_ready(**server);
   wait_for_signal(signals);
-  fmt::print(stderr, "millrace serve: finishing accepted requests, for {:g} s at most\n",
-             options.drain_seconds);
+  // Nobody may read this any more, which must not stop the drain.
+  std::fputs(fmt::format("millrace serve: finishing accepted requests, for {:g} s at most\n",
+                         options.drain_seconds)
+                 .c_str(),
+             stderr);
   if (!(*server)->drain())
     return fail_to_serve("some requests were cancelled, which took too long");
   return 0;

@@ -31,6 +31,7 @@
 #include <cstdlib>
 #include <exception>
 #include <mutex>
+#include <string_view>
 #include <thread>
 #include <unordered_set>
 
@@ -73,6 +74,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kLinger{2};
 constexpr size_t kFirstRead = 2048;
 constexpr size_t kChunk = 64 << 10;
+constexpr size_t kReadAhead = 64 << 10;
 constexpr std::chrono::milliseconds kAcceptPause{50};
 
 // A body of several parts, which are written from where they lie.
@@ -156,7 +158,10 @@ using Connections = std::unordered_set<std::shared_ptr<Connection>>;
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
   Connection(Socket socket, Shared& shared, Connections& all)
-      : shared_(shared), all_(all), stream_(std::move(socket)) {
+      : shared_(shared),
+        all_(all),
+        stream_(std::move(socket)),
+        buffer_(shared.limits.header_bytes + kReadAhead) {
     ++shared_.open;
   }
   ~Connection() { --shared_.open; }
@@ -201,7 +206,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Shared& shared_;
   Connections& all_;
   Stream stream_;
-  beast::flat_buffer buffer_;  // what was read behind the last request
+  // It holds what was read behind the last request. It is limited, since the size of a chunk and the
+  // fields behind the last chunk have no limit of their own.
+  beast::flat_buffer buffer_;
   std::optional<Parser> parser_;
   HttpRequest request_;
   size_t json_bytes_ = 0;    // of the body
@@ -261,6 +268,10 @@ void Connection::read_header() {
       [self = shared_from_this()](error_code error, size_t) { self->on_header(error); });
 }
 
+bool is_chunked(std::string_view coding) {
+  return beast::iequals(beast::string_view(coding.data(), coding.size()), "chunked");
+}
+
 void Connection::on_header(error_code error) {
   if (error) return on_bad_header(error);
   take_header();
@@ -296,6 +307,11 @@ void Connection::take_header() {
 
 // Decides by the header alone whether the body is worth reading.
 std::optional<HttpResponse> Connection::refuse_head() {
+  // The HTTP library would take the body in another coding for the next request.
+  if (const auto coding = request_.field("Transfer-Encoding"); coding && !is_chunked(*coding)) {
+    keep_ = false;
+    return error_response(501, "the only Transfer-Encoding that is read is chunked");
+  }
   const auto length = parser_->content_length();
   json_bytes_ = length ? static_cast<size_t>(*length) : 0;
   if (const auto text = request_.field(kJsonLengthField)) {
@@ -457,6 +473,12 @@ void Connection::refuse(HttpResponse response) {
 }
 
 void Connection::write(HttpResponse response, bool keep) {
+  // A response to HEAD has no body. None of the protocol's calls is one, so the connection ends.
+  if (request_.method == "HEAD") {
+    response.text.clear();
+    response.raw.clear();
+    keep = false;
+  }
   response_.emplace();
   auto& message = *response_;
   message.version(11);
@@ -480,7 +502,7 @@ void Connection::on_written(error_code error) {
   end_request();
   if (error) return close();
   if (!keep) return linger();
-  if (buffer_.size() == 0) buffer_ = {};
+  if (buffer_.size() == 0) buffer_.shrink_to_fit();
   wait_for_request();
 }
 

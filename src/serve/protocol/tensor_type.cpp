@@ -1,5 +1,6 @@
 #include "serve/protocol/tensor_type.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -40,9 +41,13 @@ bool has_json_form(DataType type) {
   return type != DataType::kFp16 && type != DataType::kBf16;
 }
 
+// The frames of an open output may have different sizes, so such models take one frame at a time.
 bool counts_frames(const Model& model, const TensorInfo& info) {
   const auto& shape = info.cpu.shape;
-  return model.batch_size() > 1 && !info.cpu.is_open && !shape.empty() && shape.front() == 1;
+  const bool any_open = std::ranges::any_of(
+      model.outputs(), [](const TensorInfo& output) { return output.cpu.is_open; });
+  return model.batch_size() > 1 && !any_open && !info.cpu.is_open && !shape.empty() &&
+         shape.front() == 1;
 }
 
 std::vector<int64_t> metadata_shape(const Model& model, const TensorInfo& info) {
