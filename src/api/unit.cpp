@@ -134,9 +134,16 @@ Result<size_t> Unit::submit_each(const Model& model, std::span<const JobArgs> ar
   return args.size();
 }
 
-// Copying the arguments copies the callback, which may throw std::bad_alloc.
+// Submits a job of a group. Fault plans do not refuse groups: submit_n() would wait for room, find
+// it and be refused again. Copying the arguments copies the callback, which may throw
+// std::bad_alloc.
 Result<Job> Unit::try_submit_copy(const Model& model, const JobArgs& args) {
-  return contained([&] { return try_submit(model, args); });
+  return contained([&] {
+    JobArgs copy = args;
+    return submit_one(model, copy, [&](auto&& fill) {
+      return core_->unit().try_submit(fill, submit_options(copy));
+    });
+  });
 }
 
 Status Unit::submit_n(const Model& model, std::span<const JobArgs> args, std::span<Job> jobs) {

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <initializer_list>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
@@ -166,18 +168,32 @@ class Writer {
     if (job.submitted_ns != 0) add_arrow(job, ++arrows_);
   }
 
-  // Writes, for every unit, how many jobs wait for their start, whenever that changes.
+  // Returns, for every unit, the highest id of the jobs that are known to have started or ended.
+  std::map<uint16_t, queue::SequenceId> newest_begun() const {
+    std::map<uint16_t, queue::SequenceId> newest;
+    for (const Job& job : timeline_.jobs) {
+      if (!job.started() && !job.completed()) continue;
+      queue::SequenceId& of_unit = newest[queue::unit_of(job.id)];
+      of_unit = std::max(of_unit, job.id);
+    }
+    return newest;
+  }
+
+  // Writes, for every unit, how many jobs wait for their start, whenever that changes. A unit runs
+  // its jobs in order, so one that seems to wait behind a job that has begun has lost its events.
   void write_waiting_jobs() {
     struct Change {
       int64_t time_ns;
       int by;
     };
     std::map<uint16_t, std::vector<Change>> changes;
+    std::map<uint16_t, queue::SequenceId> newest = newest_begun();
     for (const Job& job : timeline_.jobs) {
-      if (job.submitted_ns == 0) continue;
-      std::vector<Change>& of_unit = changes[queue::unit_of(job.id)];
-      of_unit.push_back({job.submitted_ns, +1});
       const int64_t left = job.started() ? job.started_ns : job.completed_ns;
+      const uint16_t unit = queue::unit_of(job.id);
+      if (job.submitted_ns == 0 || (left == 0 && job.id < newest[unit])) continue;
+      std::vector<Change>& of_unit = changes[unit];
+      of_unit.push_back({job.submitted_ns, +1});
       if (left != 0) of_unit.push_back({left, -1});
     }
     for (auto& [unit, of_unit] : changes) {

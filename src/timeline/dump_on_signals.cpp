@@ -108,7 +108,7 @@ void end_dumps() noexcept {
   Dumps& all = dumps();
   if (::getpid() != all.process || !all.thread.joinable()) return;
   for (const int signal : kSignals)
-    if (is_handled_here(signal)) handle(signal, SIG_DFL);
+    if (is_handled_here(signal)) handle(signal, signal == kAsks ? SIG_IGN : SIG_DFL);
   all.ending.store(true);
   ::sem_post(&all.wanted);
   all.thread.join();

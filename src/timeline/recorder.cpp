@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/never_destroyed.h"
+#include "base/process/forked_child.h"
 #include "timeline/ring.h"
 
 namespace millrace::timeline {
@@ -94,6 +95,8 @@ Slot* free_slot(Recorder& all) {
 
 // Gives this thread a slot, and returns it; null if there is none.
 Slot* take_slot() noexcept {
+  // Another thread of the parent may have held the mutex when this process was forked.
+  if (is_forked_child()) return nullptr;
   static const EndOfThread end_of_thread;
   Recorder& all = recorder();
   try {

@@ -477,31 +477,38 @@ void add_faults_command(CLI::App& app, CommandLine& line) {
       {"millrace faults 'fail=3,slow=2ms'",
        "millrace faults 'slow:for=20ms,p=1%; seed=7' --jobs 500",
        "millrace faults 'fail:jobs=5-9,model=detector,status=NRT_EXEC_OOB'",
-       "MILLRACE_FAULTS='hang:jobs=3' MILLRACE_WATCHDOG=2s ./program"},
+       "MILLRACE_FAULTS='fail=3,slow=2ms' ./program"},
       kUsualExits,
       "A plan has parts, which semicolons separate: rules, ACTION:KEY=VALUE,... with the keys of "
       "the action and those that select jobs, and settings, KEY=VALUE,...\n"
       "\n"
       "Actions of rules:\n"
-      "  fail     fail instead of running; status=CODE of Millrace, VART or NRT\n"
+      "  fail     fail instead of running;\n"
+      "           status=CODE of Millrace, VART or NRT\n"
       "  degrade  fail as a broken device: DEVICE_FAILED\n"
-      "  oom      fail with OUT_OF_MEMORY; allocs=3: allocation 3 is refused instead\n"
-      "  hang     block and cannot be stopped; for=2s, otherwise for ever\n"
+      "  oom      fail with OUT_OF_MEMORY;\n"
+      "           allocs=3: allocation 3 is refused instead\n"
+      "  hang     block and cannot be stopped;\n"
+      "           for=2s, otherwise for ever\n"
       "  slow     take longer; for=20ms\n"
-      "  nan      run, then outputs are filled with NaN; output=NAME, otherwise all\n"
-      "  full     the call that submits the job finds its queue full\n"
+      "  nan      run, then outputs are filled with NaN;\n"
+      "           output=NAME, otherwise all\n"
+      "  full     the call that submits a job finds a full queue\n"
       "\n"
       "Keys that select jobs:\n"
-      "  jobs     jobs=7, jobs=5-9 or jobs=100-, in the order of acceptance, from 1\n"
+      "  jobs     jobs=7, jobs=5-9 or jobs=100-, counted from 1\n"
+      "           in the order of acceptance\n"
       "  after    after=N: the jobs after the first N\n"
       "  every    every=N: every N-th of these\n"
       "  p        p=1%: each of these with that probability\n"
       "  model    model=NAME: jobs of that model\n"
-      "  unit     unit=NAME: jobs of that unit, which are counted on their own\n"
+      "  unit     unit=NAME: jobs of that unit,\n"
+      "           which are counted on their own\n"
       "\n"
       "Settings:\n"
-      "  fail=N, fail_every=N, status=CODE, hang=N, hang_for=TIME, slow=TIME,\n"
-      "  fail_rate=P, hang_rate=P, slow_rate=P, slow_for=TIME, seed=N\n"
+      "  fail=N, fail_every=N, status=CODE, hang=N,\n"
+      "  hang_for=TIME, slow=TIME, fail_rate=P, hang_rate=P,\n"
+      "  slow_rate=P, slow_for=TIME, seed=N\n"
       "\n"
       "The same plan strikes the same jobs in every run. docs/faults.md has more.");
   auto arguments = std::make_shared<FaultsArguments>();

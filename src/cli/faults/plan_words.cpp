@@ -81,7 +81,10 @@ constexpr const char* kWatchdogAdvice =
 std::string jobs_of(const FaultRule& rule, Work work) {
   const std::string many = fmt::format("{}s", capital_noun(rule, work));
   if (rule.every > 1) {
+    if (rule.every - 1 > rule.last - rule.first) return fmt::format("No {}s", noun(rule, work));
     const uint64_t first = rule.first + rule.every - 1;
+    if (rule.every > rule.last - first)
+      return fmt::format("Of the {}s only {}", noun(rule, work), first);
     const std::string end = rule.last == kNoEnd ? "" : fmt::format(", up to {} at most", rule.last);
     return fmt::format("{} {}, {} and so on{}", many, first, first + rule.every, end);
   }

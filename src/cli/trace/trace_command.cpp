@@ -1,5 +1,6 @@
 // `millrace trace`: runs a program with MILLRACE_TRACE set, and says what is in the trace. What it
 // prints goes to standard error, since standard output is that of the program.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <spawn.h>
 #include <sys/stat.h>
@@ -17,6 +18,7 @@
 #include "base/files/known_file.h"
 #include "base/files/output_target.h"
 #include "base/printable.h"
+#include "base/unique_fd.h"
 #include "cli/commands.h"
 #include "cli/trace/trace_summary.h"
 #include "io/file.h"
@@ -81,6 +83,7 @@ int wait_for(pid_t process) {
 }
 
 Result<int> run_program(const std::vector<std::string>& command) {
+  ::signal(SIGCHLD, SIG_DFL);  // if it is ignored, waitpid() does not return how the program ended
   const InterruptionsIgnored ignored;
   MILLRACE_ASSIGN_OR_RETURN(const pid_t process, start(command, ignored.not_ignored_before()));
   return wait_for(process);
@@ -118,6 +121,11 @@ Status check_trace(const TraceArguments& arguments) {
 Result<int> run_trace(const TraceArguments& arguments) {
   MILLRACE_RETURN_IF_ERROR(check_output(arguments.output));
   const std::string path = std::filesystem::absolute(arguments.output);
+  if (path.find("%p") != std::string::npos)
+    return invalid_argument(fmt::format(
+        "--output {}: MILLRACE_TRACE puts the id of a process in the place of %p", path));
+  // Open until the end, so that no new file gets the number of this one.
+  const UniqueFd kept(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   const FileIdentity before = file_at(path);
   ::setenv("MILLRACE_TRACE", path.c_str(), 1);
   MILLRACE_ASSIGN_OR_RETURN(const int exit_code, run_program(arguments.command));

@@ -254,14 +254,19 @@ function fillTable(id, heads, cells) {
     for (const text of texts) row.insertCell().textContent = text;
     if (!job) continue;
     row.dataset.job = job.name;
-    if (job.status !== "OK") row.className = "failed";
+    if (hasFailed(job)) row.className = "failed";
     row.addEventListener("click", () => show(job));
   }
 }
 
+// A job that was still running when the trace was written has the status PENDING.
+function hasFailed(job) {
+  return job.status !== "OK" && job.status !== "PENDING";
+}
+
 function fillTables() {
   const ran = model.jobs.filter((job) => job.started !== undefined);
-  const failed = ran.filter((job) => job.status !== "OK").length;
+  const failed = ran.filter(hasFailed).length;
   const sum = (key) => ran.reduce((all, job) => all + job[key], 0);
   const mean = (key) => ran.length ? timeText(sum(key) / ran.length) : "-";
   const total = [
