@@ -206,8 +206,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Shared& shared_;
   Connections& all_;
   Stream stream_;
-  // It holds what was read behind the last request. It is limited, since the size of a chunk and the
-  // fields behind the last chunk have no limit of their own.
+  // It holds what was read behind the last request, and is limited, since the size of a chunk and
+  // the fields behind the last one are not.
   beast::flat_buffer buffer_;
   std::optional<Parser> parser_;
   HttpRequest request_;
