@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/never_destroyed.h"
+#include "base/process/forked_child.h"
 
 namespace millrace::memory {
 namespace {
@@ -34,7 +35,8 @@ void set_allocation_gate(AllocationGate gate) {
 
 Status pass_allocation_gate() {
   GateOfProcess& state = gate_of_process();
-  if (!state.is_set.load(std::memory_order_relaxed)) [[likely]]
+  // Another thread may have held the mutex at the fork of a child, which is refused anyway.
+  if (!state.is_set.load(std::memory_order_relaxed) || is_forked_child()) [[likely]]
     return {};
   std::shared_ptr<const AllocationGate> gate;
   {

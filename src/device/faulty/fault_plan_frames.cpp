@@ -4,6 +4,7 @@
 
 #include "base/cancellation.h"
 #include "base/hooks.h"
+#include "base/process/forked_child.h"
 #include "device/faulty/fault_plan.h"
 
 namespace millrace::device {
@@ -58,6 +59,8 @@ void FaultPlan::note_spoilt(const queue::RunControl& control) noexcept {
 }
 
 Status FaultPlan::admit(FaultSubject subject, uint64_t& count) noexcept {
+  // Another thread may have held the mutex at the fork; the child is refused anyway.
+  if (is_forked_child()) return {};
   const CancellationOff whole;
   Lock lock(mutex_);
   const FaultedJob asked{.number = ++count};
