@@ -209,7 +209,7 @@ void Lanes::Impl::schedule(Source& source) noexcept {
 
 // Puts an owned source into the ready list.
 void Lanes::Impl::continue_elsewhere(Source& source) noexcept {
-  const bool wakes = !suits_callers(source) || ready_.left() >= lanes_that_will_look();
+  const bool wakes = !suits_callers(source) || ready_.left() > lanes_that_will_look();
   ready_.push(source, wakes);
   notify_closer(source);
   wake_lane_or_check_later(wakes);
@@ -224,7 +224,8 @@ bool Lanes::Impl::suits_callers(const Source& source) const noexcept {
   return credit_.any() && may_check_.load(std::memory_order_acquire) && source.may_be_left();
 }
 
-// Returns the number of lanes that are awake and will look at the ready list soon. A heuristic.
+// Returns the number of lanes that are awake and will look at the ready list soon. A heuristic. One
+// request more than that may be left, for the thread that waits.
 uint32_t Lanes::Impl::lanes_that_will_look() const noexcept {
   return short_runs_.load(std::memory_order_relaxed) + sleepers_.searching();
 }
@@ -317,7 +318,7 @@ bool Lanes::Impl::continue_with_oldest(std::shared_ptr<Source>& held) {
 // Puts the held source into the ready list and takes the one with the oldest request, which may be
 // the same. This lane looks at the list again afterwards.
 void Lanes::Impl::exchange_with_oldest(std::shared_ptr<Source>& held) {
-  const bool wakes = !suits_callers(*held) || ready_.left() > lanes_that_will_look();
+  const bool wakes = !suits_callers(*held) || ready_.left() > 1 + lanes_that_will_look();
   std::shared_ptr<Source> oldest = ready_.exchange(*held, wakes);
   notify_closer(*held);
   if (oldest != held) credit_.lane_took();

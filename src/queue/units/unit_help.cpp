@@ -14,7 +14,7 @@ namespace {
 // request, since a request that runs on the waiting thread cannot be left at the limit.
 constexpr int64_t kTimesWithinLimit = 100;
 // A request is short if it takes no longer than this many wakes of a lane.
-constexpr int64_t kWakesOfShort = 2;
+constexpr int64_t kWakesOfShort = 3;
 // The first requests of a unit are measured, and later each kth, since a measured one reads the
 // clock twice.
 constexpr uint64_t kFirstMeasured = 4, kMeasuredEach = 61;
