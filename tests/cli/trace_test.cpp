@@ -24,7 +24,7 @@ class TraceTest : public CliTest {
     return millrace(arguments);
   }
 
-  // A benchmark on the null device, of so many jobs besides those that warm up.
+  // A benchmark on the null device, of that many jobs besides those that warm up.
   static std::string bench(int jobs) {
     return std::string(MILLRACE_PROGRAM) + " bench " + kGlyphsOnnx +
            " --device null --scenario single-stream --warmup 0 --iterations " +

@@ -42,7 +42,7 @@ struct HttpResponse {
   std::shared_ptr<const void> owner = {};            // of the memory of `raw`
 };
 
-// Gives the response to a request. It is called once for each request, on any thread.
+// Sends the response to a request. It is called once for each request, on any thread.
 using Respond = std::function<void(HttpResponse)>;
 
 // The work for a request that has not been answered.

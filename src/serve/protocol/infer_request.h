@@ -28,7 +28,7 @@ struct InputTensor {
 struct WantedOutput {
   size_t index = 0;  // among the outputs of the model
   bool binary = false;
-  uint32_t classes = 0;  // 0: the elements; otherwise so many of the highest, as classes
+  uint32_t classes = 0;  // number of highest classes to return; 0: all elements
 };
 
 struct InferRequest {

@@ -18,7 +18,7 @@ struct OutputTensor {
   TensorShape shape;
   std::span<const std::byte> bytes;
   bool binary = false;
-  uint32_t classes = 0;  // 0: the elements; otherwise so many of the highest, as classes
+  uint32_t classes = 0;  // number of highest classes to return; 0: all elements
 };
 
 // Returns the answer, with the names of classes from `labels`. Raw outputs are referred to, not
