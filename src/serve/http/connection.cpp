@@ -1,0 +1,127 @@
+// The header of a request, and the end of a connection.
+#include "serve/http/connection.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <string_view>
+
+namespace millrace::serve {
+namespace {
+
+constexpr size_t kFirstRead = 2048;
+constexpr size_t kReadAhead = 64 << 10;
+
+bool is_chunked(std::string_view coding) {
+  return beast::iequals(beast::string_view(coding.data(), coding.size()), "chunked");
+}
+
+}  // namespace
+
+Connection::Connection(Socket socket, Shared& shared, Connections& all)
+    : shared_(shared),
+      all_(all),
+      stream_(std::move(socket)),
+      buffer_(shared.limits.header_bytes + kReadAhead) {
+  ++shared_.open;
+}
+
+Connection::~Connection() {
+  --shared_.open;
+}
+
+void Connection::begin() {
+  all_.insert(shared_from_this());
+  wait_for_request();
+}
+
+void Connection::cancel_work() {
+  if (work_) work_->cancel();
+}
+
+void Connection::close() {
+  error_code ignored;
+  stream_.socket().shutdown(Socket::shutdown_both, ignored);
+  stream_.close();
+  cancel_work();
+  end_request();
+  all_.erase(shared_from_this());
+}
+
+// Waits without a parser, so that an idle connection takes little memory.
+void Connection::wait_for_request() {
+  if (buffer_.size() > 0) return read_header();
+  stream_.expires_after(seconds(shared_.limits.idle_seconds));
+  stream_.async_read_some(buffer_.prepare(kFirstRead),
+                          [self = shared_from_this()](error_code error, size_t bytes) {
+                            if (error) return self->close();
+                            self->buffer_.commit(bytes);
+                            self->read_header();
+                          });
+}
+
+void Connection::read_header() {
+  keep_ = false;
+  parser_.emplace();
+  parser_->header_limit(shared_.limits.header_bytes);
+  parser_->body_limit(shared_.limits.body_bytes);
+  stream_.expires_after(seconds(shared_.limits.header_seconds));
+  http::async_read_header(
+      stream_, buffer_, *parser_,
+      [self = shared_from_this()](error_code error, size_t) { self->on_header(error); });
+}
+
+void Connection::on_header(error_code error) {
+  if (error) return on_bad_header(error);
+  take_header();
+  if (auto refusal = refuse_head()) return refuse(*std::move(refusal));
+  begin_body();
+}
+
+// Errors of the HTTP library are answered; the others mean that there is nobody to answer.
+void Connection::on_bad_header(error_code error) {
+  if (error == http::error::header_limit)
+    return refuse(error_response(
+        431, fmt::format("the header is longer than {} bytes", shared_.limits.header_bytes)));
+  if (error == http::error::body_limit)
+    return refuse(error_response(
+        413, fmt::format("the body is longer than {} bytes", shared_.limits.body_bytes)));
+  const bool is_http =
+      error.category() == http::make_error_code(http::error::bad_method).category();
+  if (!is_http || error == http::error::end_of_stream || error == http::error::partial_message)
+    return close();
+  refuse(error_response(400, "this is no HTTP request: " + error.message()));
+}
+
+void Connection::take_header() {
+  const auto& message = parser_->get();
+  request_ = HttpRequest{};
+  request_.arrival = Clock::now();
+  request_.method = std::string(message.method_string());
+  request_.target = std::string(message.target());
+  for (const auto& field : message)
+    request_.fields.emplace_back(std::string(field.name_string()), std::string(field.value()));
+  keep_ = parser_->keep_alive();
+}
+
+// Decides by the header alone whether the body is worth reading.
+std::optional<HttpResponse> Connection::refuse_head() {
+  // The HTTP library would take the body in another coding for the next request.
+  if (const auto coding = request_.field("Transfer-Encoding"); coding && !is_chunked(*coding)) {
+    keep_ = false;
+    return error_response(501, "the only Transfer-Encoding that is read is chunked");
+  }
+  const auto length = parser_->content_length();
+  json_bytes_ = length ? static_cast<size_t>(*length) : 0;
+  if (const auto text = request_.field(kJsonLengthField)) {
+    const auto [end, bad] = std::from_chars(text->data(), text->data() + text->size(), json_bytes_);
+    if (bad != std::errc() || end != text->data() + text->size())
+      return error_response(400, fmt::format("{} is no number of bytes", kJsonLengthField));
+    if (length && json_bytes_ > *length)
+      return error_response(400, fmt::format("{} is {}, and the body has {} bytes",
+                                             kJsonLengthField, json_bytes_, *length));
+  }
+  return shared_.handler.refuse(request_);
+}
+
+}  // namespace millrace::serve

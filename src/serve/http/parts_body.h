@@ -1,0 +1,45 @@
+// PartsBody: the body of a response in the form that Boost.Beast writes: several parts, which are
+// written from where they lie.
+#pragma once
+
+#include <boost/asio/buffer.hpp>
+#include <boost/optional.hpp>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "serve/http/asio.h"
+#include "serve/http/message.h"
+
+namespace millrace::serve {
+struct PartsBody {
+  using value_type = HttpResponse;
+
+  static uint64_t size(const value_type& response) {
+    uint64_t bytes = response.text.size();
+    for (const auto& part : response.raw) bytes += part.size();
+    return bytes;
+  }
+
+  class writer {
+   public:
+    using const_buffers_type = std::vector<asio::const_buffer>;
+
+    template <bool kIsRequest, class HeaderFields>
+    writer(const http::header<kIsRequest, HeaderFields>&, const value_type& response)
+        : response_(response) {}
+
+    void init(error_code& error) { error = {}; }
+    boost::optional<std::pair<const_buffers_type, bool>> get(error_code& error) {
+      error = {};
+      const_buffers_type parts = {asio::buffer(response_.text)};
+      for (const auto& part : response_.raw) parts.emplace_back(part.data(), part.size());
+      return {{std::move(parts), false}};
+    }
+
+   private:
+    const value_type& response_;
+  };
+};
+
+}  // namespace millrace::serve
