@@ -128,12 +128,15 @@ struct EvaluateArguments {
 
 struct GoldenArguments {
   std::string model;
-  std::string directory;
+  std::string directory;             // with output files; empty: `outputs` instead
+  std::vector<std::string> outputs;  // NAME=FILE; empty: `directory` instead
   std::vector<std::string> inputs;
   std::string inputs_from;
   std::string view, input_view;  // empty: as the names and sizes of the files say
   std::vector<std::string> shapes;
-  double tolerance_steps = 0;
+  // A tolerance that is not given has no effect. If none is given, elements must be equal.
+  std::optional<double> tolerance_steps, relative_tolerance, absolute_tolerance, cosine;
+  std::string junit;  // a file for a CI system; empty: none
   PictureFlags picture;
   std::string device = "cpu";
   bool json = false;

@@ -161,6 +161,75 @@ TEST_F(GoldenTest, TheToleranceDecidesTheExitCode) {
   EXPECT_EQ(golden_json(0, {"--tolerance", "1"})["equal"], true);
 }
 
+TEST_F(GoldenTest, ElementsMayDifferByAShareOrAnAmount) {
+  make_reference(1);
+  const auto exit_code = [&](std::vector<std::string> flags) { return golden(flags).exit_code; };
+  for (float& score : scores_) score *= 1.005F;
+  write_scores(kMlVartFile);
+  EXPECT_EQ(exit_code({"--rtol", "0.01"}), 0);
+  EXPECT_EQ(exit_code({"--rtol", "0.001"}), 3);
+  EXPECT_EQ(exit_code({"--rtol", "0.001", "--atol", "1e6"}), 0) << "the sum counts";
+  EXPECT_EQ(exit_code({"--rtol", "0.01", "--tolerance", "0"}), 0) << "one of both is enough";
+  const nlohmann::json json = golden_json(3, {"--rtol", "0.001"});
+  EXPECT_EQ(json["tolerances"], nlohmann::json({{"rtol", 0.001}}));
+  EXPECT_NEAR(json["files"][0]["max_relative"].get<double>(), 0.005 / 1.005, 1e-5);
+}
+
+TEST_F(GoldenTest, ACosineJudgesTheTensorAsAWhole) {
+  make_reference(1);
+  const auto exit_code = [&](std::vector<std::string> flags) { return golden(flags).exit_code; };
+  for (float& score : scores_) score *= 2;
+  write_scores(kMlVartFile);
+  EXPECT_EQ(exit_code({"--cosine", "0.9999"}), 0);
+  EXPECT_EQ(exit_code({"--cosine", "0.9999", "--rtol", "0.01"}), 3) << "both are to hold";
+  std::ranges::reverse(scores_);
+  write_scores(kMlVartFile);
+  const ProgramResult other = golden({"--cosine", "0.9999"});
+  EXPECT_EQ(other.exit_code, 3);
+  EXPECT_THAT(other.out, HasSubstr("1 of 1 files are not equal within a cosine of 0.9999\n"));
+  scores_[0] = std::numeric_limits<float>::quiet_NaN();
+  write_scores(kMlVartFile);
+  EXPECT_EQ(exit_code({"--cosine", "-1"}), 3) << "what is no number is never equal";
+  expect_wrong_command_line(golden({"--cosine", "2"}), "2 is greater than 1");
+}
+
+TEST_F(GoldenTest, TakesArraysAndNamedFiles) {
+  make_reference(1);
+  const ProgramResult arrays = millrace({"run", model_, "--input", file("image.bin"),
+                                         "--output-dir", file("board"), "--output-format", "npy"});
+  ASSERT_EQ(arrays.exit_code, 0) << arrays.err;
+  const nlohmann::json found = golden_json(0)["files"];
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0]["view"], "cpu");
+  fs::rename(file("board/scores.npy"), file("reference.npy"));
+  write("reference.raw", std::as_bytes(std::span(scores_)));
+  const auto named = [&](const std::string& output) {
+    return millrace({"golden", model_, "--output", output, "--input", file("image.bin"),
+                     "--input-view", "cpu"});
+  };
+  EXPECT_EQ(named("scores=" + file("reference.npy")).exit_code, 0);
+  EXPECT_EQ(named(file("reference.raw")).exit_code, 0) << "the only output needs no name";
+  expect_no_comparison(named("score=" + file("reference.npy")),
+                       "the model has no output 'score'; its outputs are scores; did you mean");
+  expect_no_comparison(named(file("image.bin")), "a frame of output 'scores' has 160");
+  expect_no_comparison(named(file("none.npy")), "none.npy");
+  expect_wrong_command_line(golden({"--output", file("reference.npy")}), "not both");
+}
+
+TEST_F(GoldenTest, AJUnitFileHasACaseForEachFile) {
+  make_reference(1);
+  write_scores(kMlVartFile);
+  scores_[5] += 1;
+  write_scores("iter1_" + kMlVartFile);
+  EXPECT_EQ(golden({"--junit", file("report.xml")}).exit_code, 3);
+  const auto bytes = io::read_file(file("report.xml"));
+  ASSERT_TRUE(bytes.ok());
+  const std::string text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+  EXPECT_THAT(text, HasSubstr("tests=\"2\" failures=\"1\""));
+  EXPECT_THAT(text, HasSubstr("<failure message=\"not equal within 0 steps\">"));
+  EXPECT_THAT(text, HasSubstr("first difference: frame 0 element 5 [0,5]: ours "));
+}
+
 TEST_F(GoldenTest, TextSaysTheSame) {
   make_reference(1);
   write_scores(kMlVartFile);
@@ -174,7 +243,7 @@ TEST_F(GoldenTest, TextSaysTheSame) {
   const ProgramResult different = golden();
   EXPECT_EQ(different.exit_code, 3);
   EXPECT_THAT(different.out, HasSubstr("first difference: frame 0 element 5 [0,5]: ours "));
-  EXPECT_THAT(different.out, HasSubstr("\n1 of 1 files differ by more than 0 steps\n"));
+  EXPECT_THAT(different.out, HasSubstr("\n1 of 1 files are not equal within 0 steps\n"));
 }
 
 TEST_F(GoldenTest, WhatIsNoNumberDiffersFromEveryNumber) {

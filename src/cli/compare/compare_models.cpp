@@ -147,7 +147,7 @@ class DumpedValues final : public Reference {
 
 LayerDifference compare_layer(const graph::Boundary& boundary, const std::vector<float>& ours,
                               const Counterpart& theirs, double threshold) {
-  const Comparison comparison = compare(boundary, ours, theirs.values, 0);
+  const Comparison comparison = compare(boundary, ours, theirs.values, {});
   double magnitude = 0;
   for (const float value : theirs.values)
     if (std::isfinite(value)) magnitude = std::max(magnitude, std::abs(double{value}));

@@ -5,14 +5,19 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <span>
 
+#include "base/files/output_target.h"
 #include "cli/commands.h"
+#include "cli/golden/golden_junit.h"
 #include "cli/golden/golden_report.h"
 #include "cli/inputs/boundary_tensor.h"
 #include "cli/inputs/frames.h"
+#include "cli/inputs/input_files.h"
 #include "cli/inputs/picture_note.h"
 #include "cli/model_source.h"
 #include "io/file.h"
+#include "io/npy.h"
 
 namespace millrace::cli {
 namespace {
@@ -70,11 +75,18 @@ Result<graph::CompiledModel> settled_outputs(graph::CompiledModel model,
   return model;
 }
 
+// Returns the frames of a file, in its view.
+Result<std::vector<std::byte>> bytes_of(const DumpedFile& file, const graph::Boundary& boundary) {
+  if (!file.array) return io::read_file(file.path);
+  MILLRACE_ASSIGN_OR_RETURN(const io::Array array, io::read_npy(file.path));
+  return frames_of(array, boundary.cpu, file.path);
+}
+
 Result<ComparedFile> compare_file(const graph::CompiledModel& model, const DumpedFile& file,
                                   const std::vector<JobBuffers>& jobs, uint32_t our_frames,
-                                  double tolerance_steps) {
+                                  const Tolerances& tolerances) {
   const graph::Boundary& boundary = model.outputs[file.output];
-  MILLRACE_ASSIGN_OR_RETURN(const auto bytes, io::read_file(file.path));
+  MILLRACE_ASSIGN_OR_RETURN(const auto bytes, bytes_of(file, boundary));
   const size_t frame_bytes = desc_in(boundary, file.view).bytes();
   const uint32_t frames = std::min(our_frames, file.frames);
   if (bytes.size() < frames * frame_bytes)
@@ -87,18 +99,29 @@ Result<ComparedFile> compare_file(const graph::CompiledModel& model, const Dumpe
     MILLRACE_RETURN_IF_ERROR(
         append_values(boundary, file.view, bytes.data() + frame * frame_bytes, &theirs));
   }
-  return ComparedFile{file, boundary.cpu.name, compare(boundary, ours, theirs, tolerance_steps)};
+  return ComparedFile{file, boundary.cpu.name, compare(boundary, ours, theirs, tolerances)};
+}
+
+Tolerances tolerances_of(const GoldenArguments& arguments) {
+  return {.steps = arguments.tolerance_steps,
+          .relative = arguments.relative_tolerance,
+          .absolute = arguments.absolute_tolerance,
+          .cosine = arguments.cosine};
 }
 
 }  // namespace
 
 Status check_golden(const GoldenArguments& arguments) {
+  if (arguments.directory.empty() == arguments.outputs.empty())
+    return invalid_argument(
+        "golden takes either a folder of outputs, or an --output NAME=FILE for each, not both");
   MILLRACE_RETURN_IF_ERROR(picture_options(arguments.picture).status());
   MILLRACE_RETURN_IF_ERROR(check_shape_texts("--shape", arguments.shapes));
   return check_flags(arguments.model, arguments.flags);
 }
 
 Result<int> run_golden(const GoldenArguments& arguments) {
+  MILLRACE_RETURN_IF_ERROR(check_output(arguments.junit));
   MILLRACE_ASSIGN_OR_RETURN(const LoadedModel loaded,
                             load_model(arguments.model, arguments.flags, arguments.device, 0,
                                        {.stated_precision = true}));
@@ -107,7 +130,9 @@ Result<int> run_golden(const GoldenArguments& arguments) {
   std::vector<DumpedFile> files;
   const auto find_files = [&]() -> Status {
     MILLRACE_ASSIGN_OR_RETURN(
-        files, find_dumped_files(model, arguments.directory, view_named(arguments.view)));
+        files, arguments.outputs.empty()
+                   ? find_dumped_files(model, arguments.directory, view_named(arguments.view))
+                   : named_files(model, arguments.outputs, view_named(arguments.view)));
     return {};
   };
   if (!open_outputs) MILLRACE_RETURN_IF_ERROR(find_files());
@@ -127,16 +152,21 @@ Result<int> run_golden(const GoldenArguments& arguments) {
     MILLRACE_ASSIGN_OR_RETURN(model, settled_outputs(std::move(model), jobs, inputs.frames));
     MILLRACE_RETURN_IF_ERROR(find_files());
   }
+  const Tolerances tolerances = tolerances_of(arguments);
   int exit_code = 0;
   std::vector<ComparedFile> compared;
   for (const DumpedFile& file : files) {
-    MILLRACE_ASSIGN_OR_RETURN(ComparedFile one, compare_file(model, file, jobs, inputs.frames,
-                                                             arguments.tolerance_steps));
-    if (one.comparison.first) exit_code = kDifferent;
+    MILLRACE_ASSIGN_OR_RETURN(ComparedFile one,
+                              compare_file(model, file, jobs, inputs.frames, tolerances));
+    if (!one.comparison.within) exit_code = kDifferent;
     compared.push_back(std::move(one));
   }
+  if (!arguments.junit.empty()) {
+    const std::string text = golden_junit(arguments.model, compared, tolerances);
+    MILLRACE_RETURN_IF_ERROR(io::write_file(arguments.junit, std::as_bytes(std::span(text))));
+  }
   const auto print = arguments.json ? print_golden_json : print_golden_text;
-  print(compared, arguments.tolerance_steps);
+  print(compared, tolerances);
   return exit_code;
 }
 

@@ -35,6 +35,11 @@ double distance(float a, float b) {
   return std::isnan(apart) ? std::numeric_limits<double>::infinity() : apart;
 }
 
+// Returns a difference that is not 0 in relation to the reference. An infinite one stays so.
+double relative(double apart, float theirs) {
+  return std::isfinite(apart) ? apart / std::abs(double{theirs}) : apart;
+}
+
 Difference difference_at(const tensor::TensorDesc& cpu, size_t at, float ours, float theirs) {
   Difference difference;
   difference.frame = static_cast<uint32_t>(at / cpu.elements());
@@ -52,21 +57,25 @@ Difference difference_at(const tensor::TensorDesc& cpu, size_t at, float ours, f
 }  // namespace
 
 Comparison compare(const graph::Boundary& boundary, std::span<const float> ours,
-                   std::span<const float> theirs, double tolerance_steps) {
+                   std::span<const float> theirs, const Tolerances& tolerances) {
   Comparison result;
   if (ours.empty()) return result;  // the means below would divide by zero
   result.frames = static_cast<uint32_t>(ours.size() / boundary.cpu.elements());
   result.step = step_of(boundary, theirs);
   double sum = 0;
   for (size_t i = 0; i < ours.size(); ++i) {
-    const double steps = distance(ours[i], theirs[i]) / result.step;
-    sum += steps;
-    result.max_steps = std::max(result.max_steps, steps);
-    if (steps > tolerance_steps && !result.first)
-      result.first = difference_at(boundary.cpu, i, ours[i], theirs[i]);
+    const double apart = distance(ours[i], theirs[i]);
+    sum += apart / result.step;
+    result.max_absolute = std::max(result.max_absolute, apart);
+    if (theirs[i] != 0 && apart > 0)
+      result.max_relative = std::max(result.max_relative, relative(apart, theirs[i]));
+    const bool within = std::isfinite(apart) && apart <= tolerances.allowed(result.step, theirs[i]);
+    if (!within && !result.first) result.first = difference_at(boundary.cpu, i, ours[i], theirs[i]);
   }
+  result.max_steps = result.max_absolute / result.step;
   result.mean_steps = sum / static_cast<double>(ours.size());
   result.cosine = cosine_of(ours, theirs);
+  result.within = !result.first && result.cosine >= tolerances.cosine.value_or(-1);
   return result;
 }
 

@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "cli/golden/tolerances.h"
 #include "graph/compiled_model.h"
 
 namespace millrace::cli {
@@ -30,13 +31,16 @@ struct Comparison {
   // Over all elements. Infinite if two elements differ and one of them is NaN or infinite.
   double max_steps = 0;
   double mean_steps = 0;
-  double cosine = 1;                // cosine_of() all elements
-  std::optional<Difference> first;  // the first element that differs by more than the tolerance
+  double max_absolute = 0;  // infinite in the same cases
+  double max_relative = 0;  // to the magnitude of theirs, over elements that are not 0 there
+  double cosine = 1;        // cosine_of() all elements
+  std::optional<Difference> first;  // the first element that is not within the tolerances
+  bool within = true;               // whether all elements and the cosine are
 };
 
 // Compares one or more whole frames, with elements in the order of the CPU view. Requirement: both
 // sides have the same number of elements.
 Comparison compare(const graph::Boundary& boundary, std::span<const float> ours,
-                   std::span<const float> theirs, double tolerance_steps);
+                   std::span<const float> theirs, const Tolerances& tolerances);
 
 }  // namespace millrace::cli

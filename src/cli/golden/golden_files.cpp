@@ -10,8 +10,12 @@
 #include <filesystem>
 #include <map>
 #include <regex>
+#include <utility>
 
+#include "cli/arguments/suggestion.h"
 #include "cli/inputs/boundary_tensor.h"
+#include "cli/inputs/input_files.h"
+#include "io/npy.h"
 
 namespace millrace::cli {
 namespace {
@@ -22,6 +26,8 @@ using tensor::TensorDesc;
 
 // The files that one run of a program wrote: paths by index of the output.
 using Group = std::map<size_t, fs::path>;
+
+constexpr const char* kArraySuffix = ".npy";
 
 // Returns the name that the programs use for a type; ml_vart has short names for 16-bit types.
 std::string type_name(tensor::DataType type, bool short_names) {
@@ -81,16 +87,32 @@ class Finder {
   // Takes the files of `millrace run`, which are in the directory itself.
   void search_own(const std::vector<fs::path>& files) {
     const std::vector<std::string> names = output_file_names(model_);
-    Group group;
+    Group raw, all;
     for (const fs::path& path : files) {
-      const auto name = std::ranges::find(names, path.filename().string());
-      if (name != names.end()) group[static_cast<size_t>(name - names.begin())] = path;
+      const bool array = path.extension() == kArraySuffix;
+      fs::path as_raw = path.filename();
+      if (array) as_raw.replace_extension(".bin");
+      const auto name = std::ranges::find(names, as_raw.string());
+      if (name == names.end()) continue;
+      const auto output = static_cast<size_t>(name - names.begin());
+      all[output] = path;
+      if (array)
+        take_array(path, output);
+      else
+        raw[output] = path;
     }
-    if (group.empty()) return;
-    const View view = view_.value_or(has_frames(group, View::kCpu) ? View::kCpu : View::kHw);
-    for (const auto& [output, path] : group) take(path, output, view);
-    const fs::path directory = group.begin()->second.parent_path();
-    report_missing(group, [&](size_t output) { return (directory / names[output]).string(); });
+    take_own(raw);
+    if (all.empty()) return;
+    const fs::path directory = all.begin()->second.parent_path();
+    report_missing(all, [&](size_t output) { return (directory / names[output]).string(); });
+  }
+
+  // Takes a file of any name.
+  void take_given(size_t output, const fs::path& path) {
+    if (path.extension() == kArraySuffix)
+      take_array(path, output);
+    else
+      take_own({{output, path}});
   }
 
   Result<std::vector<DumpedFile>> finish(const std::string& directory) {
@@ -189,6 +211,32 @@ class Finder {
     return hold(1) || hold(model_.batch_size);
   }
 
+  // Takes raw files whose names have neither type nor shape, and any number of frames.
+  void take_own(const Group& group) {
+    const View view = view_.value_or(has_frames(group, View::kCpu) ? View::kCpu : View::kHw);
+    for (const auto& [output, path] : group) take(path, output, view);
+  }
+
+  void take_array(const fs::path& path, size_t output) {
+    const TensorDesc& wanted = desc(output, View::kCpu);
+    const auto array = io::read_npy(path.string());
+    if (!array.ok()) {
+      problems_.push_back(array.status().message());
+      return;
+    }
+    const auto frames = frames_of(*array, wanted, path.string());
+    if (!frames.ok() || frames->empty()) {
+      problems_.push_back(frames.ok() ? path.string() + " holds no frames"
+                                      : frames.status().message());
+      return;
+    }
+    found_.push_back({.path = path.string(),
+                      .output = output,
+                      .view = View::kCpu,
+                      .frames = static_cast<uint32_t>(frames->size() / wanted.bytes()),
+                      .array = true});
+  }
+
   static uintmax_t size_of(const fs::path& path) {
     std::error_code error;
     const uintmax_t size = fs::file_size(path, error);
@@ -204,7 +252,10 @@ class Finder {
                                       to_string(wanted.type), to_string(wanted.layout),
                                       fmt::join(wanted.shape, ",")));
     else
-      found_.push_back({path.string(), output, view, static_cast<uint32_t>(size / wanted.bytes())});
+      found_.push_back({.path = path.string(),
+                        .output = output,
+                        .view = view,
+                        .frames = static_cast<uint32_t>(size / wanted.bytes())});
   }
 
   void refuse_output(const fs::path& path, size_t output) {
@@ -225,6 +276,28 @@ class Finder {
   std::vector<DumpedFile> found_;
   std::vector<std::string> problems_;
 };
+
+// Returns the output and the file that NAME=FILE, or FILE alone, means.
+Result<std::pair<size_t, std::string>> resolve_output(const graph::CompiledModel& model,
+                                                      const std::string& argument) {
+  std::vector<std::string> names;
+  for (const graph::Boundary& output : model.outputs) {
+    const std::string& name = output.cpu.name;
+    if (argument.starts_with(name + "="))
+      return std::pair(names.size(), argument.substr(name.size() + 1));
+    names.push_back(name);
+  }
+  const size_t separator = argument.find('=');
+  if (separator == std::string::npos && names.size() == 1) return std::pair(size_t{0}, argument);
+  if (separator == std::string::npos)
+    return invalid_argument(
+        fmt::format("--output {}: write it as NAME=FILE, since the model's outputs are {}",
+                    argument, fmt::join(names, ", ")));
+  const std::string name = argument.substr(0, separator);
+  return invalid_argument(
+      fmt::format("--output {}: the model has no output '{}'; its outputs are {}{}", argument, name,
+                  fmt::join(names, ", "), did_you_mean(name, names)));
+}
 
 }  // namespace
 
@@ -252,6 +325,17 @@ Result<std::vector<DumpedFile>> find_dumped_files(const graph::CompiledModel& mo
     if (std::regex_match(entry.filename().string(), kModelDirectory))
       finder.search_model_directory(entries_of(entry, error));
   return finder.finish(directory);
+}
+
+Result<std::vector<DumpedFile>> named_files(const graph::CompiledModel& model,
+                                            const std::vector<std::string>& arguments,
+                                            std::optional<View> view) {
+  Finder finder(model, view);
+  for (const std::string& argument : arguments) {
+    MILLRACE_ASSIGN_OR_RETURN(const auto named, resolve_output(model, argument));
+    finder.take_given(named.first, named.second);
+  }
+  return finder.finish("");
 }
 
 }  // namespace millrace::cli

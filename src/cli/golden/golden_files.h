@@ -5,11 +5,13 @@
 //   vart_infer_async     output_p1_f<iteration>_<output>.bin, or output_f<iteration>_<output>.bin
 //   vart_multi_tenancy,  ofm_model_<k>/<name>_<AxBxC>_<type>.bin
 //   vart_multimodel_seq
-//   millrace run         <name>.bin
+//   millrace run         <name>.bin, or <name>.npy
 //
 // Type and shape in a name determine the view. If a name has neither, the size determines it:
 // vart_infer_async writes one frame or a whole batch, `millrace run` any number of frames, in the
-// CPU view if the size fits both. One thread.
+// CPU view if the size fits both. Arrays (.npy) are always in the CPU view, of any type that
+// converts to its type. Files of other names are named one by one: the same rules hold for them as
+// for those of `millrace run`. One thread.
 #pragma once
 
 #include <optional>
@@ -27,6 +29,7 @@ struct DumpedFile {
   size_t output = 0;  // index of the model's output
   device::View view = device::View::kHw;
   uint32_t frames = 0;
+  bool array = false;  // a .npy file
 };
 
 // Returns the files that are found. `view` decides if neither name nor size does. kNotFound if
@@ -37,5 +40,11 @@ struct DumpedFile {
 Result<std::vector<DumpedFile>> find_dumped_files(const graph::CompiledModel& model,
                                                   const std::string& directory,
                                                   std::optional<device::View> view);
+
+// Returns the files that are named as NAME=FILE or, if the model has one output, as FILE.
+// kInvalidArgument, with the names of the outputs or with what was expected.
+Result<std::vector<DumpedFile>> named_files(const graph::CompiledModel& model,
+                                            const std::vector<std::string>& arguments,
+                                            std::optional<device::View> view);
 
 }  // namespace millrace::cli

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 namespace millrace::cli {
 namespace {
@@ -19,7 +20,7 @@ const char* text_of(device::View view) {
 
 size_t count_different(const std::vector<ComparedFile>& files) {
   return static_cast<size_t>(std::ranges::count_if(
-      files, [](const ComparedFile& file) { return file.comparison.first.has_value(); }));
+      files, [](const ComparedFile& file) { return !file.comparison.within; }));
 }
 
 Json describe(const ComparedFile& compared) {
@@ -32,7 +33,10 @@ Json describe(const ComparedFile& compared) {
                {"step", comparison.step},
                {"max_steps", comparison.max_steps},
                {"mean_steps", comparison.mean_steps},
-               {"cosine", comparison.cosine}};
+               {"max_absolute", comparison.max_absolute},
+               {"max_relative", comparison.max_relative},
+               {"cosine", comparison.cosine},
+               {"equal", comparison.within}};
   if (comparison.first)
     json["first_difference"] = {{"frame", comparison.first->frame},
                                 {"index", comparison.first->index},
@@ -42,31 +46,53 @@ Json describe(const ComparedFile& compared) {
   return json;
 }
 
+Json given_of(const Tolerances& tolerances) {
+  Json json = Json::object();
+  const auto add = [&](const char* name, const std::optional<double>& value) {
+    if (value) json[name] = *value;
+  };
+  add("steps", tolerances.steps);
+  add("rtol", tolerances.relative);
+  add("atol", tolerances.absolute);
+  add("cosine", tolerances.cosine);
+  return json;
+}
+
 }  // namespace
 
-void print_golden_text(const std::vector<ComparedFile>& files, double tolerance_steps) {
+std::string figures_of(const Comparison& comparison) {
+  return fmt::format(
+      "  difference in steps of {:.6g}: max {:.6g} mean {:.6g}; cosine {:.9f}\n"
+      "  greatest difference: absolute {:.6g}, relative {:.6g}\n",
+      comparison.step, comparison.max_steps, comparison.mean_steps, comparison.cosine,
+      comparison.max_absolute, comparison.max_relative);
+}
+
+std::string first_difference_of(const Comparison& comparison) {
+  if (!comparison.first) return "";
+  return fmt::format("  first difference: frame {} element {} [{}]: ours {:.9g}, theirs {:.9g}\n",
+                     comparison.first->frame, comparison.first->index,
+                     fmt::join(comparison.first->coordinates, ","), comparison.first->ours,
+                     comparison.first->theirs);
+}
+
+void print_golden_text(const std::vector<ComparedFile>& files, const Tolerances& tolerances) {
   for (const ComparedFile& compared : files) {
     const Comparison& comparison = compared.comparison;
     print_escaped("{}\n  {} ({} view), {} of {} frames\n", compared.file.path, compared.tensor,
                   text_of(compared.file.view), comparison.frames, compared.file.frames);
-    print_escaped("  difference in steps of {:.6g}: max {:.6g} mean {:.6g}; cosine {:.9f}\n",
-                  comparison.step, comparison.max_steps, comparison.mean_steps, comparison.cosine);
-    if (comparison.first)
-      print_escaped("  first difference: frame {} element {} [{}]: ours {:.9g}, theirs {:.9g}\n",
-                    comparison.first->frame, comparison.first->index,
-                    fmt::join(comparison.first->coordinates, ","), comparison.first->ours,
-                    comparison.first->theirs);
+    print_escaped_lines(figures_of(comparison) + first_difference_of(comparison));
   }
   const size_t different = count_different(files);
+  const std::string within = describe(tolerances);
   if (different == 0)
-    print_escaped("equal within {:.6g} steps\n", tolerance_steps);
+    print_escaped("equal within {}\n", within);
   else
-    print_escaped("{} of {} files differ by more than {:.6g} steps\n", different, files.size(),
-                  tolerance_steps);
+    print_escaped("{} of {} files are not equal within {}\n", different, files.size(), within);
 }
 
-void print_golden_json(const std::vector<ComparedFile>& files, double tolerance_steps) {
-  Json json = {{"tolerance_steps", tolerance_steps}, {"equal", count_different(files) == 0}};
+void print_golden_json(const std::vector<ComparedFile>& files, const Tolerances& tolerances) {
+  Json json = {{"tolerances", given_of(tolerances)}, {"equal", count_different(files) == 0}};
   json["files"] = Json::array();
   for (const ComparedFile& compared : files) json["files"].push_back(describe(compared));
   print_escaped_lines(json_lines(json));

@@ -15,7 +15,12 @@ struct ComparedFile {
   Comparison comparison;
 };
 
-void print_golden_text(const std::vector<ComparedFile>& files, double tolerance_steps);
-void print_golden_json(const std::vector<ComparedFile>& files, double tolerance_steps);
+// Returns lines with the differences and the cosine, each with its newline.
+std::string figures_of(const Comparison& comparison);
+// Returns a line with the first element beyond the tolerances; nothing if there is none.
+std::string first_difference_of(const Comparison& comparison);
+
+void print_golden_text(const std::vector<ComparedFile>& files, const Tolerances& tolerances);
+void print_golden_json(const std::vector<ComparedFile>& files, const Tolerances& tolerances);
 
 }  // namespace millrace::cli
