@@ -67,7 +67,7 @@ HttpResponse response_of(const Status& status, uint32_t retry_after_seconds) {
 }
 
 Inference::Inference(ServedModel& model, InferRequest request, Respond respond, Workers& workers)
-    : model_(model),
+    : model_(model.shared_from_this()),
       request_(std::move(request)),
       respond_(std::move(respond)),
       workers_(workers),
@@ -87,8 +87,8 @@ std::shared_ptr<Inference> Inference::start(ServedModel& model, InferRequest req
 // The memory is cleared, so that a device that leaves outputs as they are shows nobody's data.
 Status Inference::allocate_outputs() {
   for (size_t i = 0; i < outputs_.size(); ++i) {
-    const ViewInfo& view = model_.model().outputs()[i].cpu;
-    const size_t bytes = view.is_open ? model_.expected_bytes(i) : view.bytes;
+    const ViewInfo& view = model_->model().outputs()[i].cpu;
+    const size_t bytes = view.is_open ? model_->expected_bytes(i) : view.bytes;
     if (!MemoryBlock::allocate(bytes * request_.frames, 0, outputs_[i].memory))
       return {StatusCode::kOutOfMemory, "there is not enough memory for the outputs"};
     std::ranges::fill(outputs_[i].memory.bytes(), std::byte{0});
@@ -99,7 +99,7 @@ Status Inference::allocate_outputs() {
 // A tensor holds all frames, one after another; a job takes them apart.
 std::vector<TensorArg> Inference::input_args() {
   std::vector<TensorArg> args;
-  const auto infos = model_.model().inputs();
+  const auto infos = model_->model().inputs();
   for (uint32_t frame = 0; frame < request_.frames; ++frame) {
     for (size_t i = 0; i < infos.size(); ++i) {
       InputTensor& input = request_.inputs[i];
@@ -113,7 +113,7 @@ std::vector<TensorArg> Inference::input_args() {
 
 std::vector<TensorArg> Inference::output_args() {
   std::vector<TensorArg> args;
-  const auto infos = model_.model().outputs();
+  const auto infos = model_->model().outputs();
   for (uint32_t frame = 0; frame < request_.frames; ++frame) {
     for (size_t i = 0; i < infos.size(); ++i) {
       Output& output = outputs_[i];
@@ -136,10 +136,10 @@ Status Inference::submit() {
                         .callback = [self = shared_from_this()](JobId, const Status& status) {
                           self->on_end(status);
                         }};
-  model_.metrics().job_accepted();
+  model_->metrics().job_accepted();
   Result<Job> job = submit_copy(args);
   if (!job.ok()) {
-    model_.metrics().job_ended();
+    model_->metrics().job_ended();
     return job.status();
   }
   job_ = *std::move(job);
@@ -149,7 +149,7 @@ Status Inference::submit() {
 // The copy of the callback may find no memory; nothing has been submitted then.
 Result<Job> Inference::submit_copy(const JobArgs& args) {
   try {
-    return model_.submit(args);
+    return model_->submit(args);
   } catch (const std::bad_alloc&) {
     return Status(StatusCode::kOutOfMemory, "there is not enough memory for another job");
   }
@@ -163,7 +163,7 @@ void Inference::cancel() noexcept {
 }
 
 void Inference::on_end(const Status& status) {
-  model_.metrics().job_ended();
+  model_->metrics().job_ended();
   {
     const std::lock_guard lock(mutex_);
     job_.detach();
@@ -192,22 +192,28 @@ void Inference::answer_after(const Status& status) {
 bool Inference::needs_more_memory() {
   bool more = false;
   for (size_t i = 0; i < outputs_.size(); ++i) {
-    const TensorInfo& info = model_.model().outputs()[i];
+    const TensorInfo& info = model_->model().outputs()[i];
     Output& output = outputs_[i];
     if (!info.cpu.is_open || output.shape.rank == 0) continue;
     const size_t bytes = bytes_of(output.shape, info.cpu.type);
     if (bytes <= output.memory.size()) continue;
     if (!MemoryBlock::allocate(bytes, 0, output.memory)) return false;
-    model_.expect_bytes(i, bytes);
     more = true;
   }
   return more;
 }
 
+void Inference::expect_outputs() const {
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    const TensorInfo& info = model_->model().outputs()[i];
+    if (info.cpu.is_open) model_->took_bytes(i, bytes_of(outputs_[i].shape, info.cpu.type));
+  }
+}
+
 std::vector<OutputTensor> Inference::wanted_outputs() const {
   std::vector<OutputTensor> wanted;
   for (const WantedOutput& want : request_.outputs) {
-    const TensorInfo& info = model_.model().outputs()[want.index];
+    const TensorInfo& info = model_->model().outputs()[want.index];
     const Output& output = outputs_[want.index];
     OutputTensor& tensor = wanted.emplace_back();
     tensor.name = info.name;
@@ -222,36 +228,39 @@ std::vector<OutputTensor> Inference::wanted_outputs() const {
 }
 
 void Inference::answer_with_outputs() {
+  expect_outputs();
   auto answer = [self = shared_from_this(), outputs = wanted_outputs()] {
     HttpResponse response;
     try {
-      response = infer_response(self->model_.name(), self->model_.version(), self->request_.id,
-                                outputs, self->model_.labels());
+      response = infer_response(self->model_->name(), self->model_->version(), self->request_.id,
+                                outputs, self->model_->labels());
       response.owner = self;
     } catch (const std::exception& error) {
       response = response_of(error);
     }
     self->respond_(std::move(response));
   };
-  if (json_elements(wanted_outputs()) <= kMostElementsInCallback) return answer();
-  workers_.post(std::move(answer));
+  // When the workers have too much to do, this thread does it, and the jobs behind this one wait.
+  if (json_elements(wanted_outputs()) <= kMostElementsInCallback ||
+      workers_.post(answer) == Workers::kNoTask)
+    answer();
 }
 
 void Inference::answer_with(const Status& status) {
   switch (status.code()) {
     case StatusCode::kQueueFull:
-      model_.metrics().refused();
+      model_->metrics().refused();
       break;
     case StatusCode::kCancelled:
-      model_.metrics().cancelled();
+      model_->metrics().cancelled();
       break;
     case StatusCode::kDeadlineExceeded:
-      model_.metrics().late();
+      model_->metrics().late();
       break;
     default:
       break;
   }
-  respond_(response_of(status, model_.retry_after_seconds()));
+  respond_(response_of(status, model_->retry_after_seconds()));
 }
 
 }  // namespace millrace::serve

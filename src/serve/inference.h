@@ -22,8 +22,8 @@ namespace millrace::serve {
 
 class Inference : public Work, public std::enable_shared_from_this<Inference> {
  public:
-  // Submits the job. Returns null if that fails; `respond` has been called then. `model` and
-  // `workers` must outlive the job.
+  // Submits the job. Returns null if that fails; `respond` has been called then. The model is kept
+  // until the inference is destroyed; `workers` must outlive the job.
   static std::shared_ptr<Inference> start(ServedModel& model, InferRequest request, Respond respond,
                                           Workers& workers);
 
@@ -46,10 +46,11 @@ class Inference : public Work, public std::enable_shared_from_this<Inference> {
   void answer_after(const Status& status);
   bool needs_more_memory();
   void answer_with_outputs();
+  void expect_outputs() const;
   std::vector<OutputTensor> wanted_outputs() const;
   void answer_with(const Status& status);
 
-  ServedModel& model_;
+  const std::shared_ptr<ServedModel> model_;
   InferRequest request_;
   const Respond respond_;
   Workers& workers_;

@@ -6,6 +6,7 @@
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
 
+#include <new>
 #include <string>
 
 namespace millrace::serve {
@@ -69,9 +70,13 @@ class CountedModel : public ModelMetrics {
         in_flight_(in_flight),
         copied_(copied) {}
 
-  void answered(unsigned status, double seconds) override {
-    requests_.Add(with("code", std::to_string(status))).Increment();
+  void answered(unsigned status, double seconds) noexcept override {
     seconds_.Observe(seconds);
+    try {
+      requests_.Add(with("code", std::to_string(status))).Increment();
+    } catch (const std::bad_alloc&) {
+      return;
+    }
   }
   void job_accepted() override { in_flight_.Increment(); }
   void job_ended() override { in_flight_.Decrement(); }
@@ -116,9 +121,13 @@ std::unique_ptr<ModelMetrics> Metrics::add_model(const std::string& name,
                                         all.in_flight.Add(labels), all.copied.Add(labels), labels);
 }
 
-void Metrics::answered(unsigned status) {
-  families_->requests.Add({{"model", ""}, {"version", ""}, {"code", std::to_string(status)}})
-      .Increment();
+void Metrics::answered(unsigned status) noexcept {
+  try {
+    families_->requests.Add({{"model", ""}, {"version", ""}, {"code", std::to_string(status)}})
+        .Increment();
+  } catch (const std::bad_alloc&) {
+    return;
+  }
 }
 
 std::string Metrics::text(uint32_t connections) {

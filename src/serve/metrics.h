@@ -8,12 +8,13 @@
 
 namespace millrace::serve {
 
-// The metrics of one model. Counting takes a few atomic operations.
+// The metrics of one model. Counting takes a few atomic operations. It never fails: what there is
+// no memory to count is not counted.
 class ModelMetrics {
  public:
   virtual ~ModelMetrics() = default;
   // A request was answered with this status of HTTP, so long after its arrival.
-  virtual void answered(unsigned status, double seconds) = 0;
+  virtual void answered(unsigned status, double seconds) noexcept = 0;
   virtual void job_accepted() = 0;
   virtual void job_ended() = 0;
   virtual void refused() = 0;               // since the queue was full
@@ -30,7 +31,7 @@ class Metrics {
   // Adds a model, whose metrics must not be used after this object is destroyed.
   std::unique_ptr<ModelMetrics> add_model(const std::string& name, const std::string& version);
   // Counts an answer to a request that belongs to no model.
-  void answered(unsigned status);
+  void answered(unsigned status) noexcept;
   // Returns the text of /metrics. `connections` is their number at the moment.
   std::string text(uint32_t connections);
 

@@ -1,9 +1,8 @@
 #include "serve/server.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <chrono>
+#include <stdexcept>
+#include <utility>
 
 namespace millrace::serve {
 namespace {
@@ -17,51 +16,34 @@ constexpr std::chrono::seconds kLastAnswers{1};
 Server::Server(const Options& options, Device device)
     : options_(options),
       device_(std::move(device)),
+      models_(options_, device_, metrics_),
       workers_(kWorkerThreads),
-      service_(models_, failed_, metrics_, workers_, options_, connections_) {}
+      service_(models_, metrics_, workers_, options_, connections_) {}
 
 // Units are closed before the connections that their callbacks answer. The workers end last, since
 // the thread of the connections must not give them work that they never do.
 Server::~Server() {
-  for (const auto& model : models_) model->close();
+  models_.close();
   if (http_) http_->stop();
   workers_.join();
 }
 
-Status Server::load_models() {
-  for (const std::string& path : options_.models) MILLRACE_RETURN_IF_ERROR(load_models_of(path));
-  if (!models_.empty()) return {};
-  return failed_.front().reason.with_context("no model could be loaded");
-}
-
-Status Server::load_models_of(const std::string& path) {
-  MILLRACE_ASSIGN_OR_RETURN(const std::vector<ModelFile> files, find_models(path));
-  for (const ModelFile& file : files) {
-    const auto same = [&](const auto& other) {
-      return other->name() == file.name && other->version() == file.version;
-    };
-    if (std::ranges::any_of(models_, same))
-      return invalid_argument(fmt::format("{}: there is another model \"{}\" of version {}",
-                                          file.path, file.name, file.version));
-    auto model = ServedModel::load(file, options_, device_, metrics_);
-    if (model.ok())
-      models_.push_back(*std::move(model));
-    else if (is_repository(path))
-      failed_.push_back({file, model.status()});
-    else
-      return model.status();
-  }
-  return {};
-}
-
 Result<std::unique_ptr<Server>> Server::start(const Options& options) {
   MILLRACE_ASSIGN_OR_RETURN(Device device, Device::open(options.device));
-  std::unique_ptr<Server> server(new Server(options, std::move(device)));
-  MILLRACE_RETURN_IF_ERROR(server->load_models());
+  MILLRACE_ASSIGN_OR_RETURN(std::unique_ptr<Server> server, create(options, std::move(device)));
+  MILLRACE_RETURN_IF_ERROR(server->models_.start());
   MILLRACE_ASSIGN_OR_RETURN(
       server->http_, HttpServer::start(options.address, options.http_port, options.http,
                                        server->service_, server->workers_, server->connections_));
   return server;
+}
+
+Result<std::unique_ptr<Server>> Server::create(const Options& options, Device device) {
+  try {
+    return std::unique_ptr<Server>(new Server(options, std::move(device)));
+  } catch (const std::runtime_error& error) {
+    return Status(StatusCode::kResourceExhausted, error.what());
+  }
 }
 
 bool Server::drain() {

@@ -16,7 +16,7 @@
 #include "serve/http/http_server.h"
 #include "serve/http/workers.h"
 #include "serve/metrics.h"
-#include "serve/models/served_model.h"
+#include "serve/models/model_repository.h"
 #include "serve/options.h"
 #include "serve/service.h"
 
@@ -24,19 +24,18 @@ namespace millrace::serve {
 
 class Server {
  public:
-  // Opens the device, loads the models and listens. A model of a repository that cannot be loaded
-  // leaves the others as they are, as long as there is one. kInvalidArgument for two models of one
-  // name and version; otherwise errors are those of Device::open(), of ServedModel::load(), and of
-  // HttpServer::start().
+  // Opens the device, loads the models and listens. Errors are those of Device::open(), of
+  // ModelRepository::start(), and of HttpServer::start(); kResourceExhausted if the system refuses
+  // threads.
   static Result<std::unique_ptr<Server>> start(const Options& options);
   ~Server();
 
   std::string url() const { return http_->url(); }
   uint16_t port() const { return http_->port(); }
-  const std::vector<std::unique_ptr<ServedModel>>& models() const { return models_; }
-
+  // Returns the models that are served.
+  ModelRepository::Models models() const { return models_.all(); }
   // Returns the models of repositories that could not be loaded.
-  const std::vector<FailedModel>& failed_models() const { return failed_; }
+  std::vector<FailedModel> failed_models() const { return models_.failed(); }
 
   // Refuses new inference, waits for what was accepted, and ends. Requests that are not answered by
   // the time that the options state are cancelled. Returns whether all were answered in time.
@@ -44,14 +43,12 @@ class Server {
 
  private:
   Server(const Options& options, Device device);
-  Status load_models();
-  Status load_models_of(const std::string& path);
+  static Result<std::unique_ptr<Server>> create(const Options& options, Device device);
 
   const Options options_;
   Device device_;
   Metrics metrics_;
-  std::vector<std::unique_ptr<ServedModel>> models_;
-  std::vector<FailedModel> failed_;
+  ModelRepository models_;
   Workers workers_;
   std::atomic<uint32_t> connections_ = 0;
   Service service_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 #include <nlohmann/json.hpp>
 
 #include "serve/inference.h"
@@ -105,37 +106,22 @@ struct Service::Route {
     kMetrics
   };
   What what = What::kNothing;
-  ServedModel* model = nullptr;            // not null for the three of a model
-  std::vector<std::string> versions = {};  // of that model
-  std::string missing = {};                // with kNothing: what there is not
+  std::shared_ptr<ServedModel> model = {};  // not null for the three of a model
+  std::vector<std::string> versions = {};   // of that model
+  std::string missing = {};                 // with kNothing: what there is not
 };
 
-Service::Service(const std::vector<std::unique_ptr<ServedModel>>& models,
-                 const std::vector<FailedModel>& failed, Metrics& metrics, Workers& workers,
+Service::Service(ModelRepository& models, Metrics& metrics, Workers& workers,
                  const Options& options, const std::atomic<uint32_t>& connections)
     : models_(models),
-      failed_(failed),
       metrics_(metrics),
       workers_(workers),
       default_seconds_(options.request_seconds),
       picture_(options.takes_pictures ? &options.picture : nullptr),
       connections_(connections) {}
 
-// The versions of a model, with the latest one last.
-std::vector<ServedModel*> Service::versions_of(std::string_view name) const {
-  std::vector<ServedModel*> versions;
-  for (const auto& model : models_)
-    if (model->name() == name) versions.push_back(model.get());
-  const auto number = [](const ServedModel* model) {
-    return std::pair(model->version().size(), std::string_view(model->version()));
-  };
-  std::ranges::sort(versions, {}, number);
-  return versions;
-}
-
 bool Service::ready() const {
-  return !draining_ &&
-         std::ranges::all_of(models_, [](const auto& model) { return model->ready(); });
+  return !draining_ && models_.ready();
 }
 
 Service::Route Service::route_of(std::string_view target) const {
@@ -156,15 +142,15 @@ Service::Route Service::route_of(std::string_view target) const {
 
 // v2/models/NAME[/versions/VERSION][/ready|/infer]
 void Service::route_model(const std::vector<std::string>& parts, Route& route) const {
-  std::vector<ServedModel*> versions = versions_of(parts[2]);
+  ModelRepository::Models versions = models_.versions_of(parts[2]);
   if (versions.empty()) {
     route.missing = fmt::format("there is no model \"{}\"", parts[2]);
     return;
   }
-  for (const ServedModel* version : versions) route.versions.push_back(version->version());
+  for (const auto& version : versions) route.versions.push_back(version->version());
   size_t next = 3;
   if (parts.size() > 4 && parts[3] == "versions") {
-    std::erase_if(versions, [&](const ServedModel* own) { return own->version() != parts[4]; });
+    std::erase_if(versions, [&](const auto& own) { return own->version() != parts[4]; });
     if (versions.empty()) {
       route.missing = fmt::format("the model \"{}\" has no version \"{}\"", parts[2], parts[4]);
       return;
@@ -183,11 +169,24 @@ std::optional<HttpResponse> Service::refuse(const HttpRequest& head) {
   const Route route = route_of(head.target);
   auto refusal = refuse(route, head);
   if (!refusal) return refusal;
-  if (route.model != nullptr)
-    route.model->metrics().answered(refusal->status, seconds_since(head.arrival));
-  else
-    metrics_.answered(refusal->status);
+  count(route, head, refusal->status);
   return refusal;
+}
+
+void Service::count(const Route& route, const HttpRequest& head, unsigned status) {
+  if (route.model != nullptr)
+    route.model->metrics().answered(status, seconds_since(head.arrival));
+  else
+    metrics_.answered(status);
+}
+
+void Service::refused(const HttpRequest& head, unsigned status) noexcept {
+  try {
+    count(route_of(head.target), head, status);
+  } catch (const std::bad_alloc&) {
+    // Without memory for the path, the request belongs to no model.
+    metrics_.answered(status);
+  }
 }
 
 std::optional<HttpResponse> Service::refuse(const Route& route, const HttpRequest& head) const {
@@ -236,12 +235,12 @@ std::shared_ptr<Work> Service::answer(HttpRequest request, const Respond& respon
 // Lists the models, with the reason for those that are not served.
 json Service::index() const {
   json models = json::array();
-  for (const auto& model : models_)
+  for (const auto& model : models_.all())
     models.push_back({{"name", model->name()},
                       {"version", model->version()},
                       {"state", model->ready() ? "READY" : "UNAVAILABLE"},
                       {"reason", ""}});
-  for (const FailedModel& model : failed_)
+  for (const FailedModel& model : models_.failed())
     models.push_back({{"name", model.file.name},
                       {"version", model.file.version},
                       {"state", "UNAVAILABLE"},
@@ -275,8 +274,9 @@ HttpResponse Service::look_up(const Route& route) const {
 
 std::shared_ptr<Work> Service::infer(ServedModel& model, HttpRequest request,
                                      const Respond& respond) {
-  Respond counted = [&model, arrival = request.arrival, respond](HttpResponse response) {
-    model.metrics().answered(response.status, seconds_since(arrival));
+  Respond counted = [kept = model.shared_from_this(), arrival = request.arrival,
+                     respond](HttpResponse response) {
+    kept->metrics().answered(response.status, seconds_since(arrival));
     respond(std::move(response));
   };
   const auto arrival = request.arrival;

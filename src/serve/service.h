@@ -14,7 +14,7 @@
 #include "serve/http/message.h"
 #include "serve/http/workers.h"
 #include "serve/metrics.h"
-#include "serve/models/served_model.h"
+#include "serve/models/model_repository.h"
 
 namespace millrace::serve {
 
@@ -22,14 +22,14 @@ class Service : public Handler {
  public:
   // The objects that are passed by reference must outlive the service. `connections` is what
   // /metrics reports as their number.
-  Service(const std::vector<std::unique_ptr<ServedModel>>& models,
-          const std::vector<FailedModel>& failed, Metrics& metrics, Workers& workers,
-          const Options& options, const std::atomic<uint32_t>& connections);
+  Service(ModelRepository& models, Metrics& metrics, Workers& workers, const Options& options,
+          const std::atomic<uint32_t>& connections);
 
   // From now on the server is not ready, and refuses inference.
   void begin_drain() { draining_ = true; }
 
   std::optional<HttpResponse> refuse(const HttpRequest& head) override;
+  void refused(const HttpRequest& head, unsigned status) noexcept override;
   bool takes_long(const HttpRequest& request, size_t json_bytes) const override;
   std::shared_ptr<Work> handle(HttpRequest request, Respond respond) override;
 
@@ -38,16 +38,15 @@ class Service : public Handler {
 
   Route route_of(std::string_view target) const;
   void route_model(const std::vector<std::string>& parts, Route& route) const;
-  std::vector<ServedModel*> versions_of(std::string_view name) const;
   std::optional<HttpResponse> refuse(const Route& route, const HttpRequest& head) const;
   std::shared_ptr<Work> answer(HttpRequest request, const Respond& respond);
+  void count(const Route& route, const HttpRequest& head, unsigned status);
   std::shared_ptr<Work> infer(ServedModel& model, HttpRequest request, const Respond& respond);
   nlohmann::json index() const;
   HttpResponse look_up(const Route& route) const;
   bool ready() const;
 
-  const std::vector<std::unique_ptr<ServedModel>>& models_;
-  const std::vector<FailedModel>& failed_;
+  ModelRepository& models_;
   Metrics& metrics_;
   Workers& workers_;
   const double default_seconds_;             // deadline of requests that state none; 0: none

@@ -21,16 +21,15 @@ class ServeAllocations : public ::testing::Test {
   ServeAllocations() {
     EXPECT_TRUE(write_tiny_model(directory_.file("tiny.rai")).ok());
     options_.units = 1;
-    models_.push_back(serve::ServedModel::load({"tiny", "1", directory_.file("tiny.rai")}, options_,
-                                               device_, metrics_)
-                          .value());
+    options_.models = {directory_.file("tiny.rai")};
+    EXPECT_TRUE(models_.start().ok());
     std::string data = "0";
     for (int i = 1; i < 48; ++i) data += ",1";
     body_ = R"({"id":"an id that is longer than a short string","inputs":[{"name":"data",)"
             R"("shape":[1,3,4,4],"datatype":"FP32","data":[)" +
             data + "]}]}";
   }
-  ~ServeAllocations() override { models_[0]->close(); }
+  ~ServeAllocations() override { models_.close(); }
 
   serve::HttpRequest request() const {
     serve::HttpRequest request;
@@ -46,11 +45,10 @@ class ServeAllocations : public ::testing::Test {
   serve::Options options_;
   Device device_ = Device::open("null").value();
   serve::Metrics metrics_;
-  std::vector<std::unique_ptr<serve::ServedModel>> models_;
-  const std::vector<serve::FailedModel> failed_;
+  serve::ModelRepository models_{options_, device_, metrics_};
   serve::Workers workers_{1};
   const std::atomic<uint32_t> connections_ = 0;
-  serve::Service service_{models_, failed_, metrics_, workers_, options_, connections_};
+  serve::Service service_{models_, metrics_, workers_, options_, connections_};
   std::string body_;
 };
 

@@ -24,9 +24,7 @@ class Repository : public Serve {
     std::filesystem::create_directories(std::filesystem::path(root_.file(path)).parent_path());
     ASSERT_TRUE(write_tiny_model(root_.file(path)).ok());
   }
-  Result<std::vector<serve::ModelFile>> find() const {
-    return serve::find_models(root_.path().string());
-  }
+  Result<serve::FoundModels> find() const { return serve::find_models(root_.path().string()); }
 
   const TemporaryDirectory root_;
 };
@@ -62,11 +60,18 @@ TEST_F(Repository, ABrokenModelIsNamedAndTheOthersServe) {
   EXPECT_EQ(client().get("/v2/models/broken").status, 404);
 }
 
-TEST_F(Repository, FoldersThatLeaveAChoiceAreRefused) {
+TEST_F(Repository, AFolderThatLeavesAChoiceIsNamedAndTheOthersServe) {
   EXPECT_EQ(find().status().code(), StatusCode::kNotFound);
-  add("tiny/1/a.rai");
-  add("tiny/1/b.rai");
-  EXPECT_THAT(find().status().message(), HasSubstr("several models"));
+  add("unclear/1/a.rai");
+  add("unclear/1/b.rai");
+  EXPECT_THAT(serve::Server::start(options_).status().message(), HasSubstr("several models"));
+  add("tiny/1/model.rai");
+  start_server();
+  EXPECT_EQ(client().post(kInferPath, tiny_body()).status, 200);
+  const json index = json::parse(client().post("/v2/repository/index", "{}").body);
+  ASSERT_EQ(index.size(), 2U);
+  EXPECT_EQ(index[1]["name"], "unclear");
+  EXPECT_THAT(index[1]["reason"].get<std::string>(), HasSubstr("several models"));
 }
 
 }  // namespace

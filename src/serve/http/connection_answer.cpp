@@ -23,13 +23,15 @@ void Connection::dispatch() {
   counted_ = true;
   shared_.begin_answer();
   if (!shared_.handler.takes_long(request_, json_bytes_)) return on_work(begin_work());
-  shared_.workers.post([self = shared_from_this(), number = number_]() mutable {
+  const auto ticket = shared_.workers.post([self = shared_from_this(), number = number_]() mutable {
     std::shared_ptr<Work> work = self->begin_work();
     asio::io_context& io = self->shared_.io;
     asio::post(io, [self = std::move(self), number, work = std::move(work)]() mutable {
       if (self->answering_ && self->number_ == number) self->on_work(std::move(work));
     });
   });
+  if (ticket == Workers::kNoTask)
+    on_response(number_, error_response(503, "too many requests wait to be read"));
 }
 
 // Runs on the thread of the server or on a worker. Meanwhile nothing else touches the request.

@@ -63,6 +63,9 @@ class Handler {
   virtual ~Handler() = default;
   // Looks at a request whose body has not been read. A response refuses it, and the body never is.
   virtual std::optional<HttpResponse> refuse(const HttpRequest& head) = 0;
+  // Counts a request that the server refused itself, because it exceeds a limit or is not HTTP.
+  // `head` is empty if the header was not read.
+  virtual void refused(const HttpRequest& head, unsigned status) noexcept = 0;
   // Whether handle() may take long, so that a worker is to call it. `json_bytes`: of the body.
   virtual bool takes_long(const HttpRequest& request, size_t json_bytes) const = 0;
   // Begins to answer a request. `respond` is called once, during the call or later. Returns the

@@ -51,16 +51,17 @@ std::string name_of(fs::path path) {
 Result<std::vector<fs::path>> entries_of(const fs::path& folder) {
   std::error_code error;
   std::vector<fs::path> entries;
-  for (const auto& entry : fs::directory_iterator(folder, error))
-    if (!entry.path().filename().string().starts_with('.')) entries.push_back(entry.path());
+  for (auto entry = fs::directory_iterator(folder, error); entry != fs::directory_iterator();
+       entry.increment(error))
+    if (!entry->path().filename().string().starts_with('.')) entries.push_back(entry->path());
   if (error) return io_error("read " + folder.string(), error.value());
   std::ranges::sort(entries);
   return entries;
 }
 
 // Adds the model of a folder, if there is one.
-Status add_file(const fs::path& folder, const std::string& name, const std::string& version,
-                std::vector<ModelFile>& models) {
+Status try_add_file(const fs::path& folder, const std::string& name, const std::string& version,
+                    std::vector<ModelFile>& models) {
   MILLRACE_ASSIGN_OR_RETURN(std::vector<fs::path> files, entries_of(folder));
   std::erase_if(files, [](const fs::path& file) { return !is_model(file); });
   if (files.size() > 1)
@@ -74,6 +75,12 @@ Status add_file(const fs::path& folder, const std::string& name, const std::stri
   return {};
 }
 
+void add_file(const fs::path& folder, const std::string& name, const std::string& version,
+              FoundModels& models) {
+  Status status = try_add_file(folder, name, version, models.files);
+  if (!status.ok()) models.failed.push_back({{name, version, folder.string()}, std::move(status)});
+}
+
 bool is_version(const fs::path& path) {
   const std::string name = path.filename().string();
   return is_folder(path) && name.find_first_not_of("0123456789") == std::string::npos &&
@@ -81,14 +88,17 @@ bool is_version(const fs::path& path) {
 }
 
 // Adds what is in REPOSITORY/NAME.
-Status add_versions(const fs::path& folder, std::vector<ModelFile>& models) {
+void add_versions(const fs::path& folder, FoundModels& models) {
   const std::string name = folder.filename().string();
-  MILLRACE_ASSIGN_OR_RETURN(std::vector<fs::path> versions, entries_of(folder));
-  std::erase_if(versions, [](const fs::path& entry) { return !is_version(entry); });
-  if (versions.empty()) return add_file(folder, name, kOnlyVersion, models);
-  for (const fs::path& version : versions)
-    MILLRACE_RETURN_IF_ERROR(add_file(version, name, version.filename().string(), models));
-  return {};
+  Result<std::vector<fs::path>> versions = entries_of(folder);
+  if (!versions.ok()) {
+    models.failed.push_back({{name, kOnlyVersion, folder.string()}, versions.status()});
+    return;
+  }
+  std::erase_if(*versions, [](const fs::path& entry) { return !is_version(entry); });
+  if (versions->empty()) return add_file(folder, name, kOnlyVersion, models);
+  for (const fs::path& version : *versions)
+    add_file(version, name, version.filename().string(), models);
 }
 
 Status write_all(int fd, std::span<const std::byte> bytes) {
@@ -125,18 +135,18 @@ bool is_repository(const std::string& path) {
   return is_folder(path);
 }
 
-Result<std::vector<ModelFile>> find_models(const std::string& path) {
+Result<FoundModels> find_models(const std::string& path) {
   const fs::path root(path);
-  if (!is_folder(root)) return std::vector<ModelFile>{{name_of(root), kOnlyVersion, path}};
+  if (!is_folder(root)) return FoundModels{{{name_of(root), kOnlyVersion, path}}, {}};
   MILLRACE_ASSIGN_OR_RETURN(const std::vector<fs::path> entries, entries_of(root));
-  std::vector<ModelFile> models;
+  FoundModels models;
   for (const fs::path& entry : entries) {
     if (is_model(entry))
-      models.push_back({name_of(entry), kOnlyVersion, entry.string()});
+      models.files.push_back({name_of(entry), kOnlyVersion, entry.string()});
     else if (is_folder(entry))
-      MILLRACE_RETURN_IF_ERROR(add_versions(entry, models));
+      add_versions(entry, models);
   }
-  if (models.empty())
+  if (models.files.empty() && models.failed.empty())
     return Status(StatusCode::kNotFound, path + " has no .onnx file and no archive");
   return models;
 }

@@ -18,6 +18,17 @@ struct ModelFile {
       {};  // the file labels.txt beside it, in a repository; empty if there is none
 };
 
+// A model that could not be loaded.
+struct FailedModel {
+  ModelFile file;
+  Status reason;
+};
+
+struct FoundModels {
+  std::vector<ModelFile> files;
+  std::vector<FailedModel> failed;  // folders that cannot be read, or leave a choice
+};
+
 // Returns the models that an argument of the command line stands for. These are one model of
 // version 1, whose name is that of the file without .onnx or .rai, or those of a repository:
 //
@@ -25,9 +36,10 @@ struct ModelFile {
 //   REPOSITORY/NAME/FILE           version 1
 //   REPOSITORY/FILE                version 1, the name being that of the file
 //
-// Names that begin with a dot are ignored. kNotFound if there is none; kInvalidArgument if a folder
-// has several, since it is unclear which one is meant; kIoError.
-Result<std::vector<ModelFile>> find_models(const std::string& path);
+// Names that begin with a dot are ignored. A folder of a repository that cannot be read, or that
+// has several models, so that it is unclear which one is meant, is named and leaves the others as
+// they are. kNotFound if there is none; kIoError if the repository itself cannot be read.
+Result<FoundModels> find_models(const std::string& path);
 // Whether find_models() takes the path for a repository.
 bool is_repository(const std::string& path);
 

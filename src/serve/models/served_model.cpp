@@ -6,6 +6,7 @@
 #include <chrono>
 #include <utility>
 
+#include "base/log.h"
 #include "io/file.h"
 #include "serve/models/model_file.h"
 
@@ -26,11 +27,11 @@ ServedModel::ServedModel(ModelFile file, Model model, const Options& options, Me
   for (size_t i = 0; i < model_.outputs().size(); ++i) expected_[i] = kFirstOpenBytes;
 }
 
-Result<std::unique_ptr<ServedModel>> ServedModel::load(const ModelFile& file,
+Result<std::shared_ptr<ServedModel>> ServedModel::load(const ModelFile& file,
                                                        const Options& options, Device& device,
                                                        Metrics& metrics) {
   MILLRACE_ASSIGN_OR_RETURN(Model model, load_model_file(file.path, options, device));
-  std::unique_ptr<ServedModel> served(new ServedModel(file, std::move(model), options, metrics));
+  std::shared_ptr<ServedModel> served(new ServedModel(file, std::move(model), options, metrics));
   const std::string labels = options.labels.empty() ? file.labels : options.labels;
   if (!labels.empty()) {
     MILLRACE_ASSIGN_OR_RETURN(served->labels_, io::read_lines(labels));
@@ -59,16 +60,47 @@ uint32_t ServedModel::in_flight() const {
   return jobs;
 }
 
-Result<Job> ServedModel::submit(const JobArgs& args) {
-  Unit& idlest = *std::ranges::min_element(units_, {}, &Unit::in_flight);
-  Result<Job> job = idlest.try_submit(model_, args);
-  if (job.ok() || job.status().code() != StatusCode::kQueueFull) return job;
+void ServedModel::recover() {
   for (Unit& unit : units_) {
-    if (&unit == &idlest) continue;
-    job = unit.try_submit(model_, args);
-    if (job.ok() || job.status().code() != StatusCode::kQueueFull) return job;
+    if (unit.state() != UnitState::kDegraded) continue;
+    const Status status = unit.reset();
+    if (status.ok())
+      log_format(LogLevel::kWarning, "serve", "unit {} was reset and takes jobs again",
+                 unit.name());
   }
-  return when_full_ == WhenFull::kFail ? std::move(job) : idlest.submit(model_, args);
+}
+
+// A degraded unit comes last, however idle it is. It fails the jobs at once, by which it would
+// draw all of them.
+Result<Job> ServedModel::submit(const JobArgs& args) {
+  const auto rank = [](const Unit& unit) {
+    return std::pair(unit.state() == UnitState::kDegraded, unit.in_flight());
+  };
+  const auto passes_on = [](const Result<Job>& job) {
+    return !job.ok() && (job.status().code() == StatusCode::kQueueFull ||
+                         job.status().code() == StatusCode::kUnitDegraded);
+  };
+  Unit& best = *std::ranges::min_element(units_, {}, rank);
+  Result<Job> job = best.try_submit(model_, args);
+  if (!passes_on(job)) return job;
+  bool full = job.status().code() == StatusCode::kQueueFull;
+  for (Unit& unit : units_) {
+    if (&unit == &best) continue;
+    Result<Job> other = unit.try_submit(model_, args);
+    if (!passes_on(other)) return other;
+    if (!full) job = std::move(other);
+    full = full || job.status().code() == StatusCode::kQueueFull;
+  }
+  return full && when_full_ != WhenFull::kFail ? best.submit(model_, args) : std::move(job);
+}
+
+void ServedModel::took_bytes(size_t output, size_t bytes) {
+  size_t expected = expected_[output];
+  const auto next = [bytes](size_t old) {
+    return old <= bytes ? bytes : old - (old - bytes + 7) / 8;
+  };
+  while (!expected_[output].compare_exchange_weak(expected, next(expected))) {
+  }
 }
 
 uint32_t ServedModel::retry_after_seconds() const {

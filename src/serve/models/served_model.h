@@ -15,17 +15,11 @@
 
 namespace millrace::serve {
 
-// A model of a repository that could not be loaded.
-struct FailedModel {
-  ModelFile file;
-  Status reason;
-};
-
-class ServedModel {
+class ServedModel : public std::enable_shared_from_this<ServedModel> {
  public:
   // Loads the file with its labels, and creates the units. Errors are those of load_model_file(),
   // of io::read_lines() and of Device::create_unit().
-  static Result<std::unique_ptr<ServedModel>> load(const ModelFile& file, const Options& options,
+  static Result<std::shared_ptr<ServedModel>> load(const ModelFile& file, const Options& options,
                                                    Device& device, Metrics& metrics);
 
   const std::string& name() const { return file_.name; }
@@ -39,16 +33,20 @@ class ServedModel {
   bool ready() const;
   uint32_t in_flight() const;
 
-  // Submits a job to the unit with the fewest. When all are full, the policy of the options
-  // decides. Errors are those of Unit::submit().
+  // Puts degraded units back into service, as far as there are lanes for them again.
+  void recover();
+
+  // Submits a job to the unit with the fewest that is not degraded. When all are full, the policy
+  // of the options decides. Errors are those of Unit::submit().
   Result<Job> submit(const JobArgs& args);
   // How long a client that was refused should wait: as long as the jobs in the queue take, by the
   // average of the last ones, in whole seconds and at least one.
   uint32_t retry_after_seconds() const;
 
-  // The memory that outputs with open dimensions get at first: what the last ones took.
+  // The memory that a frame of an output with open dimensions gets at first. It grows at once to
+  // what an output took, and shrinks towards it by an eighth of the difference each time.
   size_t expected_bytes(size_t output) const { return expected_[output]; }
-  void expect_bytes(size_t output, size_t bytes) { expected_[output] = bytes; }
+  void took_bytes(size_t output, size_t bytes);
 
   // Cancels the jobs that have not started, waits for the others, and for all callbacks.
   void close();

@@ -1,0 +1,199 @@
+#include "serve/models/model_repository.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <new>
+#include <utility>
+
+#include "base/process/thread.h"
+
+namespace millrace::serve {
+namespace {
+
+// How often degraded units are tried again, and retired models are looked at.
+constexpr std::chrono::milliseconds kPeriod{100};
+
+std::pair<size_t, std::string_view> number_of(const std::shared_ptr<ServedModel>& model) {
+  return {model->version().size(), model->version()};
+}
+
+}  // namespace
+
+ModelRepository::ModelRepository(const Options& options, Device& device, Metrics& metrics)
+    : options_(options), device_(device), metrics_(metrics) {}
+
+ModelRepository::~ModelRepository() {
+  close();
+}
+
+Status ModelRepository::start() {
+  {
+    const std::lock_guard loading(loading_);
+    for (const std::string& path : options_.models) MILLRACE_RETURN_IF_ERROR(load_path(path));
+  }
+  if (models_.empty()) return failed_.front().reason.with_context("no model could be loaded");
+  MILLRACE_ASSIGN_OR_RETURN(keeper_, start_thread("millrace-models", [this] { keep(); }));
+  return {};
+}
+
+Status ModelRepository::load_path(const std::string& path) {
+  MILLRACE_ASSIGN_OR_RETURN(FoundModels found, find_models(path));
+  for (FailedModel& failed : found.failed) failed_.push_back(std::move(failed));
+  for (const ModelFile& file : found.files) {
+    const auto same = [&](const auto& other) {
+      return other->name() == file.name && other->version() == file.version;
+    };
+    if (std::ranges::any_of(models_, same))
+      return invalid_argument(fmt::format("{}: there is another model \"{}\" of version {}",
+                                          file.path, file.name, file.version));
+    auto model = ServedModel::load(file, options_, device_, metrics_);
+    if (model.ok())
+      models_.push_back(*std::move(model));
+    else if (is_repository(path))
+      failed_.push_back({file, model.status()});
+    else
+      return model.status();
+  }
+  return {};
+}
+
+ModelRepository::Models ModelRepository::versions_of(std::string_view name) const {
+  Models versions;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& model : models_)
+      if (model->name() == name) versions.push_back(model);
+  }
+  std::ranges::sort(versions, {}, number_of);
+  return versions;
+}
+
+std::shared_ptr<ServedModel> ModelRepository::find(std::string_view name,
+                                                   std::string_view version) const {
+  const std::lock_guard lock(mutex_);
+  std::shared_ptr<ServedModel> found;
+  for (const auto& model : models_) {
+    if (model->name() != name) continue;
+    if (!version.empty() && model->version() != version) continue;
+    if (!found || number_of(found) < number_of(model)) found = model;
+  }
+  return found;
+}
+
+ModelRepository::Models ModelRepository::all() const {
+  const std::lock_guard lock(mutex_);
+  return models_;
+}
+
+std::vector<FailedModel> ModelRepository::failed() const {
+  const std::lock_guard lock(mutex_);
+  return failed_;
+}
+
+bool ModelRepository::ready() const {
+  const std::lock_guard lock(mutex_);
+  return std::ranges::all_of(models_, [](const auto& model) { return model->ready(); });
+}
+
+Result<FoundModels> ModelRepository::files_of(std::string_view name) const {
+  FoundModels own;
+  for (const std::string& path : options_.models) {
+    MILLRACE_ASSIGN_OR_RETURN(FoundModels found, find_models(path));
+    for (ModelFile& file : found.files)
+      if (file.name == name) own.files.push_back(std::move(file));
+    for (FailedModel& failed : found.failed)
+      if (failed.file.name == name) own.failed.push_back(std::move(failed));
+  }
+  if (own.files.empty() && own.failed.empty())
+    return Status(StatusCode::kNotFound, fmt::format("there is no model \"{}\"", name));
+  return own;
+}
+
+Status ModelRepository::load(std::string_view name) {
+  const std::lock_guard loading(loading_);
+  MILLRACE_ASSIGN_OR_RETURN(const FoundModels found, files_of(name));
+  if (!found.failed.empty()) return found.failed.front().reason;
+  Models loaded;
+  for (const ModelFile& file : found.files) {
+    MILLRACE_ASSIGN_OR_RETURN(auto model, ServedModel::load(file, options_, device_, metrics_));
+    loaded.push_back(std::move(model));
+  }
+  return replace(name, std::move(loaded));
+}
+
+// Requests see either all of the old versions or all of the new ones.
+Status ModelRepository::replace(std::string_view name, Models loaded) {
+  const std::lock_guard lock(mutex_);
+  if (closed_) return {StatusCode::kClosed, "the server is shutting down"};
+  models_.reserve(models_.size() + loaded.size());
+  retire(name);
+  std::erase_if(failed_, [&](const FailedModel& failed) { return failed.file.name == name; });
+  for (auto& model : loaded) models_.push_back(std::move(model));
+  return {};
+}
+
+Status ModelRepository::unload(std::string_view name) {
+  const std::lock_guard loading(loading_);
+  const Models versions = versions_of(name);
+  if (versions.empty())
+    return {StatusCode::kNotFound, fmt::format("there is no model \"{}\"", name)};
+  const std::lock_guard lock(mutex_);
+  for (const auto& model : versions)
+    failed_.push_back({{model->name(), model->version(), {}},
+                       Status(StatusCode::kClosed, "the model was unloaded")});
+  retire(name);
+  return {};
+}
+
+// Requirement: mutex_ is held.
+void ModelRepository::retire(std::string_view name) {
+  retired_.reserve(retired_.size() + models_.size());
+  const auto own = std::ranges::stable_partition(
+      models_, [&](const auto& model) { return model->name() != name; });
+  retired_.insert(retired_.end(), own.begin(), own.end());
+  models_.erase(own.begin(), own.end());
+}
+
+// A retired model whose only owner is the list cannot be found, so it gets no other owner.
+ModelRepository::Models ModelRepository::take_unused() {
+  Models unused;
+  const auto own =
+      std::ranges::partition(retired_, [](const auto& model) { return model.use_count() > 1; });
+  unused.assign(own.begin(), own.end());
+  retired_.erase(own.begin(), own.end());
+  return unused;
+}
+
+void ModelRepository::keep() {
+  std::unique_lock lock(mutex_);
+  while (!closing_.wait_for(lock, kPeriod, [this] { return closed_; })) {
+    try {
+      const Models serving = models_;
+      Models unused = take_unused();
+      lock.unlock();
+      for (const auto& model : serving) model->recover();
+      for (const auto& model : unused) model->close();
+      unused.clear();
+      lock.lock();
+    } catch (const std::bad_alloc&) {
+      // There may be memory for the lists the next time. The lock is held.
+    }
+  }
+}
+
+void ModelRepository::close() {
+  Models models;
+  {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    models = models_;
+    models.insert(models.end(), retired_.begin(), retired_.end());
+  }
+  closing_.notify_all();
+  if (keeper_.joinable()) keeper_.join();
+  for (const auto& model : models) model->close();
+}
+
+}  // namespace millrace::serve
