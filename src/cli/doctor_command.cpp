@@ -18,6 +18,7 @@
 #include "cli/commands.h"
 #include "cli/nrt_findings.h"
 #include "cli/print_escaped.h"
+#include "cli/unknown_variables.h"
 #include "device/registry.h"
 #include "memory/bank.h"
 #include "memory/bank_use.h"
@@ -144,8 +145,9 @@ void print_variables() {
   for (const char* prefix : {"MILLRACE_", "NEURON_RT_"}) {
     for (const std::string& name : variables_with_prefix(prefix)) {
       const bool is_unknown = std::ranges::count(unknown, name) != 0;
-      print_row("variable", fmt::format("{}={}{}", name, std::getenv(name.c_str()),
-                                        is_unknown ? "  (unknown: nothing reads it)" : ""));
+      const std::string mark =
+          is_unknown ? fmt::format("  (unknown: nothing reads it{})", meant_variable(name)) : "";
+      print_row("variable", fmt::format("{}={}{}", name, std::getenv(name.c_str()), mark));
     }
   }
 }

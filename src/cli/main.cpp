@@ -5,34 +5,21 @@
 #include <cstdio>
 #include <exception>
 #include <string>
-#include <string_view>
 
-#include "base/printable.h"
 #include "cli/command_line/command_line.h"
 #include "cli/commands.h"
 #include "cli/notes.h"
+#include "cli/printable_message.h"
 #include "cli/progress.h"
 #include "cli/standard_streams.h"
 #include "cli/startup.h"
+#include "cli/unknown_variables.h"
 
 namespace millrace::cli {
 namespace {
 
-// Returns a message in printable form: names in it may contain any bytes. A message is one line,
-// or a list whose further lines are indented by two spaces; other line feeds are escaped.
-std::string one_message(std::string_view text) {
-  constexpr std::string_view kNextEntry = "\n  ";
-  std::string message;
-  for (size_t end = text.find(kNextEntry); end != std::string_view::npos;
-       end = text.find(kNextEntry)) {
-    message += printable(text.substr(0, end)) + '\n';
-    text.remove_prefix(end + 1);
-  }
-  return message + printable(text);
-}
-
 int fail(const std::string& message, int exit_code) {
-  fmt::print(stderr, "millrace: {}\n", one_message(message));
+  fmt::print(stderr, "millrace: {}\n", printable_message(message));
   return exit_code;
 }
 
@@ -48,6 +35,7 @@ Result<int> perform(const CommandLine& line) {
 int run(int argc, char** argv) {
   const CommandLine line = parse_command_line(argc, argv);
   if (!line.usage_error.empty()) return fail(line.usage_error, kWrongCommandLine);
+  if (line.action) note_unknown_variables();
   const Result<int> exit_code = perform(line);
   if (!exit_code.ok()) return fail(exit_code.status().message(), kFailed);
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)

@@ -4,7 +4,7 @@
 
 #include <cstdio>
 
-#include "base/printable.h"
+#include "cli/printable_message.h"
 
 namespace millrace::cli {
 namespace {
@@ -19,7 +19,7 @@ void allow_notes() noexcept {
 
 void print_note(std::string_view text) {
   if (!notes_are_allowed) return;
-  fmt::print(stderr, "millrace: note: {}\n", printable(text));
+  fmt::print(stderr, "millrace: note: {}\n", printable_message(text));
 }
 
 }  // namespace millrace::cli

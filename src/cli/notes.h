@@ -10,7 +10,7 @@ namespace millrace::cli {
 // Lets this process print notes. To be called by main().
 void allow_notes() noexcept;
 
-// Prints a line "millrace: note: ..." with the text in printable form.
+// Prints "millrace: note: ..." with the text as printable_message() returns it.
 void print_note(std::string_view text);
 
 }  // namespace millrace::cli

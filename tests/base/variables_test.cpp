@@ -63,7 +63,7 @@ TEST_F(Variables, OfTheSourcesAreAllKnown) {
   const std::set<std::string> read = names_in_sources();
   ASSERT_TRUE(read.contains("MILLRACE_WATCHDOG"));
   std::set<std::string> known(known_variables().begin(), known_variables().end());
-  for (const char* elsewhere : {"MILLRACE_PEERS", "MILLRACE_TEST_MODELS",
+  for (const char* elsewhere : {"MILLRACE_ONNX_TESTS", "MILLRACE_PEERS", "MILLRACE_TEST_MODELS",
                                 "MILLRACE_TEST_RANK_FAILURES", "MILLRACE_TEST_STRANGERS"})
     EXPECT_EQ(known.erase(elsewhere), 1u) << elsewhere;
   EXPECT_EQ(read, known);

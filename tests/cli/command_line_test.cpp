@@ -17,14 +17,16 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-const std::vector<std::string> kCommands = {"compile", "inspect",     "run",     "bench",  "shard",
-                                            "compare", "evaluate",    "explain", "tune",   "golden",
-                                            "trace",   "conformance", "serve",   "doctor", "env",
-                                            "help",    "faults"};
+const std::vector<std::string> kCommands = {
+    "compile", "inspect", "run",    "bench", "shard",       "compare", "evaluate",
+    "explain", "tune",    "golden", "trace", "conformance", "serve",   "doctor",
+    "env",     "help",    "faults", "pace",  "simulate"};
 
 class CommandLineTest : public CliTest {
  protected:
-  ~CommandLineTest() override { ::unsetenv("COLUMNS"); }
+  ~CommandLineTest() override {
+    for (const char* name : {"COLUMNS", "MILLRACE_FAULT"}) ::unsetenv(name);
+  }
 };
 
 // Each option takes one argument, so that the model may follow any of them.
@@ -77,6 +79,16 @@ TEST_F(CommandLineTest, AWrongValueIsNamedWithWhatTheOptionTakes) {
   expect_wrong_command_line(
       millrace({"evaluate", "a.rai", "--data", "a.jpg", "b.jpg"}),
       "unexpected argument \"b.jpg\"; each value of --data has a --data of its own");
+}
+
+TEST_F(CommandLineTest, AMisspeltVariableIsNamedOnceWithTheNearest) {
+  ::setenv("MILLRACE_FAULT", "fail=1", 1);
+  const ProgramResult result = millrace({"inspect", kGlyphsOnnx});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.err,
+            "millrace: note: MILLRACE_FAULT is set, but nothing reads it; did you mean "
+            "MILLRACE_FAULTS?\n");
+  EXPECT_EQ(millrace({"--version"}).err, "");
 }
 
 TEST_F(CommandLineTest, CountsAndTimesAreReadAlike) {

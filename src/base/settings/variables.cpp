@@ -12,6 +12,8 @@ namespace millrace {
 namespace {
 
 constexpr std::string_view kKnown[] = {
+    "MILLRACE_CHECK",
+    "MILLRACE_CHECK_CALLBACK_MS",
     "MILLRACE_COLLECTIVE_FAULTS",
     "MILLRACE_COLUMNS",
     "MILLRACE_COLUMN_TABLE",
@@ -38,6 +40,8 @@ constexpr std::string_view kKnown[] = {
     "MILLRACE_NRT_SENDRECV_PORT",
     "MILLRACE_NRT_SENDRECV_TIMEOUT",
     "MILLRACE_NRT_TRANSFER_DEPTH",
+    "MILLRACE_ONNX_TESTS",  // tests
+    "MILLRACE_PACE",
     "MILLRACE_PACKED_WEIGHTS",
     "MILLRACE_PEERS",  // benchmarks
     "MILLRACE_PLANS",
