@@ -34,6 +34,7 @@ struct CompileArguments {
 
 struct InspectArguments {
   std::string model;
+  std::string graph;  // a .dot file or a picture for the graph; empty: none
   bool json = false;
   CompileFlags flags;
 };
@@ -168,6 +169,27 @@ struct FaultsArguments {
   std::string unit, model;  // of these jobs; empty: names that no rule has
 };
 
+struct PaceArguments {
+  std::vector<std::string> logs;   // of the device whose pace it is
+  std::vector<std::string> times;  // as NAME=MEAN or NAME=MEAN,P99
+  std::string device, bandwidth;   // empty: not stated
+  uint32_t lanes = 0;              // 0: not stated
+  std::string output;
+};
+
+struct SimulateArguments {
+  std::string profile;                // the path of a profile of a pace
+  std::string model;                  // empty: the only one of the profile
+  std::string per_second, in_flight;  // lists of loads; one of them is not empty
+  std::string arrivals = "poisson", when_full = "block";
+  uint32_t lanes = 0;  // 0: those of the profile, or 1
+  uint32_t units = 0;  // 0: as many as there are lanes
+  uint32_t depth = 32, ranks = 1;
+  uint32_t jobs = 10'000;
+  uint64_t seed = 1;
+  bool json = false;
+};
+
 struct ConformanceArguments {
   std::string onnx_tests;
   std::string junit, table, filter, exclude;  // empty: none
@@ -198,6 +220,8 @@ Status check_golden(const GoldenArguments& arguments);
 Status check_trace(const TraceArguments& arguments);
 Status check_conformance(const ConformanceArguments& arguments);
 Status check_faults(const FaultsArguments& arguments);
+Status check_pace(const PaceArguments& arguments);
+Status check_simulate(const SimulateArguments& arguments);
 
 Status run_compile(const CompileArguments& arguments);
 Status run_inspect(const InspectArguments& arguments);
@@ -208,6 +232,8 @@ Status run_explain(const ExplainArguments& arguments);
 Status run_tune(const TuneArguments& arguments);
 Status run_shard(const ShardArguments& arguments);
 Status run_faults(const FaultsArguments& arguments);
+Status run_pace(const PaceArguments& arguments);
+Status run_simulate(const SimulateArguments& arguments);
 Result<int> run_compare(const CompareArguments& arguments);          // the exit code
 Result<int> run_golden(const GoldenArguments& arguments);            // the exit code
 Result<int> run_trace(const TraceArguments& arguments);              // the exit code

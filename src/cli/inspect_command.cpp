@@ -1,19 +1,27 @@
-// `millrace inspect`: prints either the JSON that describes a model, or a text made from it.
+// `millrace inspect`: prints either the JSON that describes a model, or a text made from it, and
+// draws its graph.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/files/output_target.h"
 #include "cli/commands.h"
 #include "cli/inspect/description.h"
+#include "cli/inspect/graph_drawing.h"
+#include "cli/inspect/graphviz.h"
 #include "cli/notes.h"
 #include "cli/onnx_description.h"
 #include "cli/print_escaped.h"
 #include "cli/report/json_text.h"
 #include "graph/archive/codec.h"
+#include "io/file.h"
 
 namespace millrace::cli {
 namespace {
@@ -128,10 +136,27 @@ void print_text(const Json& model) {
                 plan["arena_bytes"].get<uint64_t>(), plan["bytes_without_reuse"].get<uint64_t>());
 }
 
+// The suffixes of the files for a graph. Graphviz draws all but those in its own language.
+constexpr std::string_view kDot = ".dot", kPictures[] = {".svg", ".png", ".pdf"};
+
+// Writes the graph to the file of --graph, if there is one.
+Status write_graph(const std::string& path, const DrawnGraph& graph) {
+  if (path.empty()) return {};
+  const std::string text = dot_text(graph);
+  if (path.ends_with(kDot)) return io::write_file(path, std::as_bytes(std::span(text)));
+  MILLRACE_ASSIGN_OR_RETURN(const auto picture,
+                            drawn_by_graphviz(text, path.substr(path.rfind('.') + 1)));
+  return io::write_file(path, picture);
+}
+
 // Shows what the file of a model declares that cannot be compiled, and why it cannot.
 Status inspect_uncompiled(const InspectArguments& arguments, const Status& reason) {
   MILLRACE_ASSIGN_OR_RETURN(Json description, describe_onnx(arguments.model));
   description["not_compiled"] = reason.message();
+  if (!arguments.graph.empty()) {
+    MILLRACE_ASSIGN_OR_RETURN(const DrawnGraph drawn, drawn_onnx(arguments.model));
+    MILLRACE_RETURN_IF_ERROR(write_graph(arguments.graph, drawn));
+  }
   if (arguments.json)
     print_escaped_lines(json_lines(description));
   else
@@ -143,18 +168,25 @@ Status inspect_uncompiled(const InspectArguments& arguments, const Status& reaso
 }  // namespace
 
 Status check_inspect(const InspectArguments& arguments) {
+  const auto ends_so = [&](std::string_view suffix) { return arguments.graph.ends_with(suffix); };
+  if (!arguments.graph.empty() && !ends_so(kDot) && std::ranges::none_of(kPictures, ends_so))
+    return invalid_argument(fmt::format("--graph {}: the name must end with {}, or with {}",
+                                        arguments.graph, kDot, fmt::join(kPictures, ", ")));
   return check_flags(arguments.model, arguments.flags);
 }
 
 Status run_inspect(const InspectArguments& arguments) {
-  const Result<Json> description = describe_model(arguments.model, arguments.flags);
-  if (description.status().code() == StatusCode::kUnsupported && arguments.model.ends_with(".onnx"))
-    return inspect_uncompiled(arguments, description.status());
-  if (!description.ok()) return description.status();
+  MILLRACE_RETURN_IF_ERROR(check_output(arguments.graph));
+  const auto model = open_model(arguments.model, arguments.flags);
+  if (model.status().code() == StatusCode::kUnsupported && arguments.model.ends_with(".onnx"))
+    return inspect_uncompiled(arguments, model.status());
+  if (!model.ok()) return model.status();
+  MILLRACE_ASSIGN_OR_RETURN(const Json description, describe_opened(**model, arguments.model));
+  MILLRACE_RETURN_IF_ERROR(write_graph(arguments.graph, drawn_graph(**model)));
   if (arguments.json)
-    print_escaped_lines(json_lines(*description));
+    print_escaped_lines(json_lines(description));
   else
-    print_text(*description);
+    print_text(description);
   return {};
 }
 

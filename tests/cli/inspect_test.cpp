@@ -1,3 +1,8 @@
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "io/file.h"
@@ -7,6 +12,11 @@ namespace millrace::test {
 namespace {
 
 using Json = nlohmann::json;
+using ::testing::AllOf;
+using ::testing::ContainsRegex;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 TEST_F(CliTest, InspectSaysWhatElseAFileIs) {
   std::vector<std::byte> neff(2048);
@@ -78,6 +88,55 @@ TEST_F(CliTest, InspectTextNamesTensorsAndOperators) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
   for (const char* part : {"image", "scores", "NCHW", "HCWNC4", "Conv", "batch 4", "memory plan"})
     EXPECT_NE(result.out.find(part), std::string::npos) << part << "\n" << result.out;
+}
+
+class InspectGraphTest : public CliTest {
+ protected:
+  InspectGraphTest() : path_(std::getenv("PATH")) {}
+  ~InspectGraphTest() override { ::setenv("PATH", path_.c_str(), 1); }
+
+  std::string content(const std::string& name) const {
+    const auto bytes = io::read_file(file(name));
+    EXPECT_TRUE(bytes.ok());
+    return bytes.ok() ? std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size())
+                      : "";
+  }
+  // Makes a program dot the only one that is found.
+  void use_dot(const std::string& script) const {
+    std::filesystem::create_directory(file("bin"));
+    std::ofstream(file("bin/dot")) << "#!/bin/sh\n" << script;
+    std::filesystem::permissions(file("bin/dot"), std::filesystem::perms::owner_all);
+    ::setenv("PATH", file("bin").c_str(), 1);
+  }
+
+ private:
+  std::string path_;
+};
+
+TEST_F(InspectGraphTest, IsWrittenInTheLanguageOfGraphviz) {
+  const std::string archive = compiled("glyphs.rai", {"--cpu-ops", "GlobalPool"});
+  ASSERT_EQ(millrace({"inspect", archive, "--graph", file("a.dot")}).exit_code, 0);
+  EXPECT_THAT(content("a.dot"),
+              AllOf(StartsWith("digraph \"glyphs\" {\n"), EndsWith("}\n"),
+                    HasSubstr("input0 [shape=ellipse, fillcolor=\"#eeeeee\", "
+                              "label=\"image\\nFLOAT32 [1,1,32,32]\"];\n"),
+                    HasSubstr("input0 -> node0 [label=\"FLOAT32 [1,1,32,32]\"];\n"),
+                    HasSubstr("subgraph cluster1 {\n    label=\"CPU 1\";\n"),
+                    ContainsRegex("node0 .*label=\"Conv"), HasSubstr("-> output0 [")));
+  expect_wrong_command_line(millrace({"inspect", archive, "--graph", "a.gif"}), "end with .dot");
+}
+
+TEST_F(InspectGraphTest, IsDrawnByGraphviz) {
+  use_dot("echo \"$@\"; while read -r line; do echo \"$line\"; done");
+  ASSERT_EQ(millrace({"inspect", kGlyphsOnnx, "--graph", file("a.svg")}).exit_code, 0);
+  EXPECT_THAT(content("a.svg"), StartsWith("-Tsvg\ndigraph"));
+  use_dot("echo too old >&2; exit 1");
+  const ProgramResult failed = millrace({"inspect", kGlyphsOnnx, "--graph", file("b.svg")});
+  expect_failure(failed, "dot could not draw the graph: too old");
+  EXPECT_FALSE(std::filesystem::exists(file("b.svg")));
+  ::setenv("PATH", file("none").c_str(), 1);
+  expect_failure(millrace({"inspect", kGlyphsOnnx, "--graph", file("b.svg")}),
+                 "Graphviz is not installed");
 }
 
 TEST_F(CliTest, InspectSaysHowPicturesProbablyBecomeTheInput) {

@@ -78,12 +78,25 @@ TEST_F(Terminal, IsNotControlledByNames) {
 }
 
 TEST_F(Terminal, IsNotControlledByErrors) {
-  EXPECT_THAT(checked({"inspect", "unknown.onnx"}).out,
-              AllOf(HasSubstr("FLOAT [1,4]"), HasSubstr("  Relu\\x1b[31m")));
+  const ProgramResult shown = checked({"inspect", "unknown.onnx"});
+  EXPECT_THAT(shown.out, AllOf(HasSubstr("FLOAT [1,4]"), HasSubstr("  Relu\\x1b[31m")));
+  EXPECT_THAT(shown.err, HasSubstr("not supported:\n  Relu\\x1b[31m (domain")) << "a list";
   const ProgramResult result = checked({"compile", "unknown.onnx", "-o", "model.rai"}, 1);
   EXPECT_THAT(result.err, HasSubstr("Relu\\x1b[31m"));
   checked({"run", "model.onnx", "--input", "other\x1b[2J=in.bin"}, 1);
   checked({"run", "none\x1b[2J.rai", "--input", "in.bin"}, 1);
+}
+
+TEST_F(Terminal, IsNotControlledByGraphs) {
+  for (const char* model : {"model.onnx", "unknown.onnx"}) {
+    checked({"inspect", model, "--graph", "graph.dot"});
+    const auto bytes = io::read_file(file("graph.dot"));
+    ASSERT_TRUE(bytes.ok());
+    const std::string text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+    EXPECT_EQ(printable_lines(text), text);
+    EXPECT_THAT(
+        text, AllOf(HasSubstr("label=\"Relu"), HasSubstr("in\\\\x1b[2J"), HasSubstr("-> output0")));
+  }
 }
 
 TEST_F(Terminal, GetsTheNamesOfFilesAsTheyAre) {

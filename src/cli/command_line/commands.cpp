@@ -115,9 +115,14 @@ void add_compile_command(CLI::App& app, CommandLine& line) {
 
 void add_inspect_command(CLI::App& app, CommandLine& line) {
   CLI::App* command = app.add_subcommand("inspect", "Show what is in a model");
-  show_by_example(*command, {"millrace inspect model.rai", "millrace inspect model.onnx --json"});
+  show_by_example(*command, {"millrace inspect model.rai", "millrace inspect model.onnx --json",
+                             "millrace inspect model.rai --graph model.svg"});
   auto arguments = std::make_shared<InspectArguments>();
   add_model(*command, arguments->model);
+  taking(command->add_option("--graph", arguments->graph,
+                             "a file for the graph: .svg, .png or .pdf, which Graphviz draws, or "
+                             ".dot in its language"),
+         "FILE");
   add_json_flag(*command, arguments->json);
   add_compile_flags(*command, arguments->flags);
   choose<InspectArguments, run_inspect>(*command, std::move(arguments), check_inspect, line);
@@ -548,6 +553,84 @@ void add_faults_command(CLI::App& app, CommandLine& line) {
   choose<FaultsArguments, run_faults>(*command, std::move(arguments), check_faults, line);
 }
 
+void add_pace_command(CLI::App& app, CommandLine& line) {
+  CLI::App* command = app.add_subcommand("pace", "Make a profile of the times of another device");
+  show_by_example(*command,
+                  {"millrace pace --from system_profile_1.json -o board.json",
+                   "millrace pace --time resnet50=2.1ms,3ms --lanes 4 -o board.json",
+                   "MILLRACE_PACE=board.json ./program"},
+                  kUsualExits,
+                  "Logs are system traces of NRT and profiles of VART (ai_analyzer_profiling).\n"
+                  "docs/pace.md has more.");
+  auto arguments = std::make_shared<PaceArguments>();
+  taking(command->add_option("-o,--output", arguments->output, "the profile to write"), "FILE")
+      ->required();
+  taking(command->add_option("--from", arguments->logs, "a log of the device (may be repeated)"),
+         "FILE");
+  taking(command->add_option("--time", arguments->times,
+                             "time of a model: its mean, and its 99th percentile if it varies; "
+                             "the name * is any other model (may be repeated)"),
+         "NAME=MEAN,P99");
+  taking(command->add_option("--device", arguments->device, "the device whose times these are"),
+         "NAME");
+  as_count(
+      command->add_option("--lanes", arguments->lanes, "how many jobs that device runs at a time"),
+      1, 1024);
+  taking(command->add_option("--bandwidth", arguments->bandwidth,
+                             "bytes per second of its transfers, as 8G"),
+         "NUMBER");
+  choose<PaceArguments, run_pace>(*command, std::move(arguments), check_pace, line);
+}
+
+void add_simulate_command(CLI::App& app, CommandLine& line) {
+  CLI::App* command = app.add_subcommand("simulate", "Simulate loads on a device in virtual time");
+  show_by_example(*command,
+                  {"millrace simulate board.json --model resnet50 --qps 100,200,400",
+                   "millrace simulate board.json --in-flight 1,2,4,8 --lanes 2",
+                   "millrace simulate board.json --qps 300 --depth 4 --when-full refuse"});
+  auto arguments = std::make_shared<SimulateArguments>();
+  taking(command->add_option("profile", arguments->profile,
+                             "times of a device, as millrace pace writes them"),
+         "FILE")
+      ->required();
+  taking(command->add_option("--model", arguments->model,
+                             "the model; needed if the profile has several"),
+         "NAME");
+  taking(command->add_option("--qps", arguments->per_second, "mean rates at which jobs arrive"),
+         "LIST");
+  taking(command->add_option("--in-flight", arguments->in_flight,
+                             "numbers of jobs that are kept in flight"),
+         "LIST");
+  as_choice(command->add_option("--arrivals", arguments->arrivals,
+                                "when jobs arrive: at random, or at equal distances"),
+            {"poisson", "even"})
+      ->capture_default_str();
+  as_count(command->add_option("--lanes", arguments->lanes,
+                               "how many jobs run at a time; otherwise as the profile says, or 1"),
+           1, 1024);
+  as_count(command->add_option("--units", arguments->units,
+                               "queues, to which jobs go in turn; otherwise one for each lane"),
+           1, 1024);
+  as_count(command->add_option("--depth", arguments->depth,
+                               "jobs that wait or run in each unit, at most"),
+           1, 1'000'000)
+      ->capture_default_str();
+  as_choice(command->add_option("--when-full", arguments->when_full,
+                                "what becomes of a job whose unit is full"),
+            {"block", "refuse", "drop-oldest"})
+      ->capture_default_str();
+  as_count(command->add_option("--ranks", arguments->ranks, "devices that run each job together"),
+           1, 1024)
+      ->capture_default_str();
+  as_count(command->add_option("-n,--jobs", arguments->jobs, "number of jobs of each load"), 1,
+           10'000'000)
+      ->capture_default_str();
+  as_count(command->add_option("--seed", arguments->seed, "seed of arrivals and times"), 0)
+      ->capture_default_str();
+  command->add_flag("--json", arguments->json, "print one line of JSON");
+  choose<SimulateArguments, run_simulate>(*command, std::move(arguments), check_simulate, line);
+}
+
 void add_conformance_command(CLI::App& app, CommandLine& line) {
   CLI::App* command = app.add_subcommand("conformance", "Run the ONNX backend tests");
   show_by_example(*command, {"millrace conformance --onnx-tests /usr/share/libonnx-testdata/data"},
@@ -628,6 +711,8 @@ void add_commands(CLI::App& program, CommandLine& line) {
   add_tune_command(program, line);
   add_golden_command(program, line);
   add_faults_command(program, line);
+  add_pace_command(program, line);
+  add_simulate_command(program, line);
   add_trace_command(program, line);
   add_conformance_command(program, line);
   add_serve_command(program, line);

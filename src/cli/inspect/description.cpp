@@ -191,7 +191,11 @@ Result<uint32_t> columns_in(const std::string& path) {
 
 Result<Json> describe_model(const std::string& path, const CompileFlags& flags) {
   MILLRACE_ASSIGN_OR_RETURN(const auto model, open_model(path, flags));
-  Json description = describe(*model);
+  return describe_opened(*model, path);
+}
+
+Result<Json> describe_opened(const graph::CompiledModel& model, const std::string& path) {
+  Json description = describe(model);
   MILLRACE_ASSIGN_OR_RETURN(description["columns"], columns_in(path));
   round_numbers(description);
   return description;
