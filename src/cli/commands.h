@@ -59,7 +59,8 @@ struct RunArguments {
 };
 
 struct BenchArguments {
-  std::string model;
+  std::string model;                // empty: `models` instead
+  std::vector<std::string> models;  // FILE:rate=20,priority=1,in-flight=4; empty: `model` instead
   CompileFlags flags;
   std::string device = "cpu";
   std::string view = "cpu";
@@ -162,6 +163,12 @@ struct TraceArguments {
   std::vector<std::string> command;  // a program and its arguments
 };
 
+struct CheckArguments {
+  std::string json;                  // a file for the findings; empty: none
+  uint32_t exit_code = 0;            // when something was found; 0: that of the program
+  std::vector<std::string> command;  // a program and its arguments
+};
+
 struct FaultsArguments {
   std::string text;         // a fault plan, as MILLRACE_FAULTS has it
   bool transfers = false;   // as MILLRACE_TRANSFER_FAULTS has it
@@ -187,6 +194,7 @@ struct SimulateArguments {
   uint32_t depth = 32, ranks = 1;
   uint32_t jobs = 10'000;
   uint64_t seed = 1;
+  std::string plot;  // an SVG file; empty: none
   bool json = false;
 };
 
@@ -218,6 +226,7 @@ Status check_shard(const ShardArguments& arguments);
 Status check_compare(const CompareArguments& arguments);
 Status check_golden(const GoldenArguments& arguments);
 Status check_trace(const TraceArguments& arguments);
+Status check_check(const CheckArguments& arguments);
 Status check_conformance(const ConformanceArguments& arguments);
 Status check_faults(const FaultsArguments& arguments);
 Status check_pace(const PaceArguments& arguments);
@@ -237,6 +246,7 @@ Status run_simulate(const SimulateArguments& arguments);
 Result<int> run_compare(const CompareArguments& arguments);          // the exit code
 Result<int> run_golden(const GoldenArguments& arguments);            // the exit code
 Result<int> run_trace(const TraceArguments& arguments);              // the exit code
+Result<int> run_check(const CheckArguments& arguments);              // the exit code
 Result<int> run_conformance(const ConformanceArguments& arguments);  // the exit code
 // Becomes the program that serves models, with the arguments after the name of the command. Returns
 // only on failure.

@@ -267,6 +267,50 @@ TEST_F(BenchTest, OptionsOfASeriesOfRunsAreChecked) {
           "--find-rate chooses the rates, so --qps has no effect");
 }
 
+TEST_F(BenchTest, SeveralModelsRunAtTheSameTime) {
+  const std::string archive = compiled("b:1.rai");
+  const auto line = [&](std::vector<std::string> more) {
+    std::vector<std::string> words = {"bench",    "--model",  kGlyphsOnnx + ":rate=200,priority=1",
+                                      "--model",  archive,    "--duration",
+                                      "0.1",      "--device", "null",
+                                      "--warmup", "1"};
+    words.insert(words.end(), more.begin(), more.end());
+    return millrace(words);
+  };
+  const ProgramResult result = line({"--json", "--csv", file("models.csv")});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const json report = json::parse(result.out);
+  ASSERT_EQ(report["models"].size(), 2u);
+  const json& first = report["models"][0];
+  const json& second = report["models"][1];
+  EXPECT_EQ(first["scenario"], "server");
+  EXPECT_EQ(first["queries_per_second"], 200);
+  EXPECT_EQ(first["priority"], 1);
+  EXPECT_EQ(second["model"], archive) << "a colon in a name";
+  EXPECT_EQ(second["scenario"], "offline");
+  expect_times_in_order(first["latency_ms"]);
+  EXPECT_EQ(report["jobs"], first["jobs"].get<int>() + second["jobs"].get<int>());
+  EXPECT_EQ(std::ranges::count(content("models.csv"), '\n'), 3);
+  EXPECT_THAT(content("models.csv"), StartsWith("model,priority,queries_per_second,"));
+  EXPECT_THAT(line({}).out, AllOf(HasSubstr("\nglyphs.onnx  "), HasSubstr("\nb:1.rai "),
+                                  HasSubstr("\nsum "), HasSubstr("cores busy")));
+}
+
+TEST_F(BenchTest, OptionsOfSeveralModelsAreChecked) {
+  const auto refused = [this](std::vector<std::string> options, const char* culprit) {
+    options.insert(options.begin(), "bench");
+    expect_wrong_command_line(millrace(options), culprit);
+  };
+  refused({}, "name the model");
+  refused({kGlyphsOnnx, "--model", kGlyphsOnnx}, "name each of several models with --model");
+  refused({"--model", kGlyphsOnnx + ":rat=20"}, "there is no option rat; did you mean rate?");
+  refused({"--model", kGlyphsOnnx + ":rate=0"}, "no rate of arrivals");
+  refused({"--model", kGlyphsOnnx + ":in-flight=0"}, "not in the range 1 to 1024");
+  refused({"--model", kGlyphsOnnx, "--qps", "5"}, "--model FILE:rate=20");
+  refused({"--model", kGlyphsOnnx, "-n", "5"}, "for a --duration");
+  refused({"--model", kGlyphsOnnx, "--input", "a.npy"}, "--input and --shape are for one model");
+}
+
 TEST_F(BenchTest, TheModelIsNoFileForJson) {
   expect_wrong_command_line(millrace({"bench", "--json", "run.json", kGlyphsOnnx}),
                             "a value of --json is written --json=run.json");

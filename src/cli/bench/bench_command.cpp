@@ -1,7 +1,8 @@
 // `millrace bench`: measures latency and throughput of a model on random inputs, in one scenario of
 // MLPerf or, without --scenario, in single-stream and offline one after the other; with --sweep or
-// --find-rate, several times with different loads. With limits or a sandbox the measurement runs in
-// a child process, and output files are written by the parent.
+// --find-rate, several times with different loads; with --model, several models at the same time.
+// With limits or a sandbox the measurement runs in a child process, and output files are written by
+// the parent.
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -20,6 +21,9 @@
 #include "cli/bench/latency_plot.h"
 #include "cli/bench/open_loop.h"
 #include "cli/bench/sweep.h"
+#include "cli/bench/together/model_load.h"
+#include "cli/bench/together/run_together.h"
+#include "cli/bench/together/together_report.h"
 #include "cli/commands.h"
 #include "cli/inputs/boundary_tensor.h"
 #include "cli/inputs/frames.h"
@@ -108,6 +112,34 @@ BenchArguments with_implied(BenchArguments arguments) {
   if (!sweep.per_second.empty()) arguments.queries_per_second = sweep.per_second.front();
   if (searches) arguments.queries_per_second = 1;
   return arguments;
+}
+
+// Returns what to measure of one of several models, as if it were the only one.
+BenchArguments arguments_of(const ModelLoad& load, BenchArguments arguments) {
+  arguments.model = load.model;
+  arguments.scenario = name_of(load.per_second > 0 ? Scenario::kServer : Scenario::kOffline);
+  if (load.in_flight != 0) arguments.in_flight = load.in_flight;
+  return arguments;
+}
+
+// Checks the options of several models with those of one.
+Status check_together(const BenchArguments& arguments) {
+  if (!arguments.model.empty())
+    return invalid_argument("name each of several models with --model, or one without it");
+  if (!arguments.scenario.empty() || has_several_runs(arguments) || !arguments.plot.empty() ||
+      arguments.queries_per_second > 0)
+    return invalid_argument(
+        "--scenario, --qps, --sweep, --find-rate and --plot are for one model; with --model, write "
+        "the rate of each behind its file, as --model FILE:rate=20");
+  if (arguments.iterations != 0)
+    return invalid_argument("models that run at the same time do so for a --duration, not for -n");
+  if (!arguments.inputs.empty() || !arguments.shapes.empty())
+    return invalid_argument("--input and --shape are for one model, not for --model");
+  for (const std::string& text : arguments.models) {
+    MILLRACE_ASSIGN_OR_RETURN(const ModelLoad load, parse_model_load(text));
+    MILLRACE_RETURN_IF_ERROR(check_flags(load.model, arguments.flags));
+  }
+  return check_limits(arguments.limits);
 }
 
 // Checks which options may be combined, which the parser of the command line cannot.
@@ -332,7 +364,43 @@ Status run_series(Prepared& prepared, const BenchArguments& arguments, const Out
   return arguments.csv.empty() ? Status() : give(files, kCsv, sweep_csv(report));
 }
 
+// Adds the run of one model to the report.
+void add_model(const ModelLoad& load, const BenchSubject& subject, const Measurement& measured,
+               TogetherReport& report) {
+  report.models.push_back({.subject = after_run(subject),
+                           .priority = load.priority,
+                           .run = sweep_run(subject, subject.in_flight, measured)});
+}
+
+// Measures several models at the same time.
+Status measure_together(const BenchArguments& arguments, const OutputSink& files) {
+  std::vector<ModelLoad> models;
+  std::vector<Prepared> prepared;
+  std::vector<SharedLoad> loads;
+  prepared.reserve(arguments.models.size());
+  for (const std::string& text : arguments.models) {
+    MILLRACE_ASSIGN_OR_RETURN(const ModelLoad load, parse_model_load(text));
+    const BenchArguments own = arguments_of(load, arguments);
+    MILLRACE_ASSIGN_OR_RETURN(Prepared one, prepare(own));
+    prepared.push_back(std::move(one));
+    loads.push_back({.workload = prepared.back().workload(own),
+                     .per_second = load.per_second,
+                     .priority = load.priority});
+    models.push_back(load);
+  }
+  MILLRACE_ASSIGN_OR_RETURN(const SharedRun shared,
+                            run_together(loads, arguments.seed.value_or(1)));
+  TogetherReport report{.models = {},
+                        .seconds = shared.seconds,
+                        .busy_cores = shared.processor_seconds / shared.seconds};
+  for (size_t i = 0; i < models.size(); ++i)
+    add_model(models[i], prepared[i].subject, shared.models[i], report);
+  MILLRACE_RETURN_IF_ERROR(publish(report, arguments, files));
+  return arguments.csv.empty() ? Status() : give(files, kCsv, together_csv(report));
+}
+
 Status load_and_measure(const BenchArguments& arguments, const OutputSink& files) {
+  if (!arguments.models.empty()) return measure_together(arguments, files);
   MILLRACE_ASSIGN_OR_RETURN(Prepared prepared, prepare(arguments));
   if (has_several_runs(arguments)) return run_series(prepared, arguments, files);
   if (arguments.scenario.empty()) return run_overview(prepared, arguments, files);
@@ -358,6 +426,9 @@ Status write_asked_for(const BenchArguments& arguments, const std::string& name,
 }  // namespace
 
 Status check_bench(const BenchArguments& arguments) {
+  if (!arguments.models.empty()) return check_together(arguments);
+  if (arguments.model.empty())
+    return invalid_argument("name the model, or each of several with --model");
   MILLRACE_RETURN_IF_ERROR(check_several_runs(arguments));
   MILLRACE_RETURN_IF_ERROR(check_load(with_implied(arguments)));
   MILLRACE_RETURN_IF_ERROR(picture_options(arguments.picture).status());

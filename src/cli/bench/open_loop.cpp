@@ -63,7 +63,8 @@ class OpenLoop {
     start_ns_ = start_ns;
     Progress progress(name_of(Scenario::kServer));
     for (size_t job = 0; job < schedule_.size(); ++job) {
-      progress.update(fmt::format("{} of {} jobs", job, schedule_.size()));
+      if (workload_.shows_progress)
+        progress.update(fmt::format("{} of {} jobs", job, schedule_.size()));
       sleep_until_ns(start_ns + schedule_[job]);
       const auto slot = take_slot();
       if (!slot || !submit(job, *slot)) return;
@@ -92,6 +93,7 @@ class OpenLoop {
   }
 
   bool submit(size_t job, size_t slot) {
+    workload_.enter(start_ns_);
     runtime::JobBindings bindings = workload_.slots[slot].bindings();
     bindings.times = times_[slot];
     const auto id = workload_.session.submit(
@@ -112,6 +114,7 @@ class OpenLoop {
 
   // Notifies under the lock: once the last slot is back, the object may be gone.
   void give_back(size_t job, size_t slot, const Status& status) {
+    workload_.leave();
     const std::lock_guard lock(mutex_);
     if (!status.ok() && first_failure_.ok())
       first_failure_ = failed_in(Scenario::kServer, job + 1, status);

@@ -29,6 +29,18 @@ bool Workload::is_warm(uint64_t issued, int64_t elapsed_ns) const {
          (ended != nullptr && *ended);
 }
 
+bool Workload::may_issue() const {
+  return precedence == nullptr || precedence->is_open(priority);
+}
+
+void Workload::enter(int64_t start_ns) const {
+  if (precedence != nullptr) precedence->enter(priority, start_ns + duration.count());
+}
+
+void Workload::leave() const {
+  if (precedence != nullptr) precedence->leave(priority);
+}
+
 uint32_t default_in_flight(Scenario scenario, uint32_t lanes) {
   switch (scenario) {
     case Scenario::kSingleStream:

@@ -8,6 +8,7 @@
 
 #include "base/status.h"
 #include "cli/bench/measurement.h"
+#include "cli/bench/together/precedence.h"
 #include "cli/inputs/job_buffers.h"
 #include "runtime/session.h"
 
@@ -25,6 +26,19 @@ struct Workload {
 
   // Set when the user wants the run to end; null: never.
   const std::atomic<bool>* ended = nullptr;
+
+  bool shows_progress = true;
+  // For several models at the same time: jobs give way to those of a higher priority; null: there
+  // are no others.
+  Precedence* precedence = nullptr;
+  uint32_t priority = 0;
+
+  // Whether a job would be issued at once.
+  bool may_issue() const;
+  // Waits until a job may be issued or the duration, which began at `start_ns`, is over. leave() is
+  // to be called when that job is done.
+  void enter(int64_t start_ns) const;
+  void leave() const;
 
   // Whether a run that has issued so many jobs in this time is to issue no more. A run with a
   // duration, and one that is ended, issues at least one.

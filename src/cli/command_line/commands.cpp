@@ -236,11 +236,18 @@ void add_bench_command(CLI::App& app, CommandLine& line) {
   show_by_example(*command,
                   {"millrace bench model.rai --scenario offline --duration 10s",
                    "millrace bench model.rai --scenario server --qps 120 --plot run.svg",
-                   "millrace bench model.rai --find-rate 'p99<20ms' --csv runs.csv"},
+                   "millrace bench model.rai --find-rate 'p99<20ms' --csv runs.csv",
+                   "millrace bench --model a.rai:rate=20,priority=1 --model b.rai"},
                   "0 success, 1 failure, 2 wrong command line, 130 ended by Ctrl-C, with the "
                   "figures until then");
   auto arguments = std::make_shared<BenchArguments>();
-  add_model(*command, arguments->model);
+  add_model(*command, arguments->model)->required(false);
+  taking(command->add_option(
+             "--model", arguments->models,
+             "instead of one model: each of several that run at the same time, as "
+             "FILE:rate=20,priority=1,in-flight=4 with any of these keys; without a rate, jobs are "
+             "always in flight, and a higher priority goes first"),
+         "MODEL");
   add_load_flags(*command, *arguments);
   as_choice(command->add_option("--view", arguments->view, "view of the tensors"), {"cpu", "hw"})
       ->capture_default_str();
@@ -499,6 +506,30 @@ void add_trace_command(CLI::App& app, CommandLine& line) {
   choose<TraceArguments>(*command, std::move(arguments), check_trace, run_trace, line);
 }
 
+void add_check_command(CLI::App& app, CommandLine& line) {
+  CLI::App* command =
+      app.add_subcommand("check", "Run a program, and find its mistakes with jobs and memory");
+  show_by_example(*command,
+                  {"millrace check -- ./program model.rai",
+                   "millrace check --exit-code 9 --json findings.json -- ./program model.rai"},
+                  "0 success, 1 failure, 2 wrong command line; otherwise that of the program, 128 "
+                  "+ N if the signal N ended it",
+                  "The program may use any API of Millrace. docs/hazards.md shows each hazard in "
+                  "a wrong and a right program.");
+  auto arguments = std::make_shared<CheckArguments>();
+  taking(
+      command->add_option("--json", arguments->json, "write the findings, a line of JSON for each"),
+      "FILE");
+  as_count(
+      command->add_option("--exit-code", arguments->exit_code, "end with N if anything was found"),
+      1, 255);
+  taking(
+      command->add_option("program", arguments->command, "the program and its arguments, after --"),
+      "PROGRAM")
+      ->required();
+  choose<CheckArguments>(*command, std::move(arguments), check_check, run_check, line);
+}
+
 void add_faults_command(CLI::App& app, CommandLine& line) {
   CLI::App* command =
       app.add_subcommand("faults", "Check and explain a plan of faults for MILLRACE_FAULTS");
@@ -627,6 +658,8 @@ void add_simulate_command(CLI::App& app, CommandLine& line) {
       ->capture_default_str();
   as_count(command->add_option("--seed", arguments->seed, "seed of arrivals and times"), 0)
       ->capture_default_str();
+  taking(command->add_option("--plot", arguments->plot, "draw latency and use of the lanes as SVG"),
+         "FILE");
   command->add_flag("--json", arguments->json, "print one line of JSON");
   choose<SimulateArguments, run_simulate>(*command, std::move(arguments), check_simulate, line);
 }
@@ -714,6 +747,7 @@ void add_commands(CLI::App& program, CommandLine& line) {
   add_pace_command(program, line);
   add_simulate_command(program, line);
   add_trace_command(program, line);
+  add_check_command(program, line);
   add_conformance_command(program, line);
   add_serve_command(program, line);
   add_doctor_command(program, line);

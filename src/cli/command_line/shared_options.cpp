@@ -14,10 +14,10 @@ constexpr const char* kCalibrationGroup = "With --precision int8 or auto";
 
 }  // namespace
 
-void add_model(CLI::App& command, std::string& model) {
-  taking(command.add_option("model", model, "a .rai file, an archive directory, or an .onnx file"),
-         "FILE")
-      ->required();
+CLI::Option* add_model(CLI::App& command, std::string& model) {
+  CLI::Option* option =
+      command.add_option("model", model, "a .rai file, an archive directory, or an .onnx file");
+  return taking(option, "FILE")->required();
 }
 
 CLI::Option* add_names(CLI::App& command, const char* name, std::vector<std::string>& names,

@@ -13,7 +13,7 @@
 namespace millrace::cli {
 
 // The model, which each command takes that accepts archives and .onnx files.
-void add_model(CLI::App& command, std::string& model);
+CLI::Option* add_model(CLI::App& command, std::string& model);
 // An option that takes names, separated by commas or as repeated options.
 CLI::Option* add_names(CLI::App& command, const char* name, std::vector<std::string>& names,
                        const char* description);
