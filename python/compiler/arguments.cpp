@@ -142,6 +142,17 @@ cli::ExplainArguments explain_arguments(const py::dict& options) {
   return arguments;
 }
 
+cli::TuneArguments tune_arguments(const py::dict& options) {
+  cli::TuneArguments arguments;
+  Options reader(options);
+  reader.read("model", arguments.model);
+  reader.read("record", arguments.record);
+  reader.read("shapes", arguments.shapes);
+  reader.read("runs", arguments.runs);
+  reader.finish();
+  return arguments;
+}
+
 InputArguments input_arguments(const py::dict& options) {
   InputArguments arguments;
   Options reader(options);

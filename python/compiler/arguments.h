@@ -15,6 +15,7 @@ namespace millrace::python {
 cli::CompileArguments compile_arguments(const pybind11::dict& options);
 cli::CompareArguments compare_arguments(const pybind11::dict& options);
 cli::EvaluateArguments evaluate_arguments(const pybind11::dict& options);
+cli::TuneArguments tune_arguments(const pybind11::dict& options);
 cli::ExplainArguments explain_arguments(const pybind11::dict& options);
 InputArguments input_arguments(const pybind11::dict& options);
 

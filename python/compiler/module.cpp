@@ -21,6 +21,7 @@
 #include "cli/explain/explain_model.h"
 #include "cli/inspect/description.h"
 #include "cli/report/json_text.h"
+#include "cli/tune/tune_model.h"
 #include "core/main_thread.h"
 #include "core/without_gil.h"
 #include "graph/archive/codec.h"
@@ -151,6 +152,13 @@ std::string evaluate(const py::dict& options) {
   return cli::evaluation_json(models.report, models.evaluation);
 }
 
+// Returns (record, convolutions, usual milliseconds, tuned milliseconds).
+py::tuple tune(const py::dict& options) {
+  const cli::Tuning tuning = checked(cli::check_tune, cli::tune_model, tune_arguments(options));
+  return py::make_tuple(py::bytes(tuning.record), tuning.convolutions, tuning.usual_ms,
+                        tuning.tuned_ms);
+}
+
 // Returns a list of (name, type, shape of a frame, bytes of all frames).
 py::list inputs(const py::dict& options) {
   const InputArguments arguments = input_arguments(options);
@@ -191,5 +199,6 @@ PYBIND11_MODULE(_compiler, module) {
   module.def("explain", &native::explain, py::arg("options"));
   module.def("compare", &native::compare, py::arg("options"));
   module.def("evaluate", &native::evaluate, py::arg("options"));
+  module.def("tune", &native::tune, py::arg("options"));
   module.def("inputs", &native::inputs, py::arg("options"));
 }

@@ -16,7 +16,14 @@ import importlib as _importlib
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-from . import _core
+try:
+    from . import _core
+except ImportError as _missing:
+    from ._wrong_python import reason as _reason
+
+    if _text := _reason():
+        raise ImportError(_text, name="millrace._core") from _missing
+    raise
 
 _core.require_main_interpreter()
 
@@ -58,6 +65,7 @@ if _TYPE_CHECKING:
     from .compiler import profile as profile
     from .compiler import quantise as quantise
     from .compiler import read_inputs as read_inputs
+    from .compiler import tune as tune
 
 __version__: str = _core.version
 
@@ -127,6 +135,7 @@ _FROM_COMPILER = (
     "profile",
     "quantise",
     "read_inputs",
+    "tune",
 )
 
 

@@ -44,6 +44,7 @@ from ._measure import (
 )
 from ._model_info import ModelInfo, TensorView, ModelTensor, inspect
 from ._options import HwLayout, Shape
+from ._tuning import Tuning, tune
 
 __all__ = [
     "Archive",
@@ -58,6 +59,7 @@ __all__ = [
     "QuantisedLayer",
     "Step",
     "TensorView",
+    "Tuning",
     "compare",
     "compile",
     "evaluate",
@@ -65,6 +67,7 @@ __all__ = [
     "profile",
     "quantise",
     "read_inputs",
+    "tune",
 ]
 
 _PRECISIONS = ("fp32", "bf16", "fp16", "int8", "auto")
@@ -158,8 +161,7 @@ def compile(
       "unit" (0 to 1) or "none" instead.
 
     `format` is "rai" for a file or "dir" for a directory; `dump_passes` is a folder for the graph
-    after each pass; `emit_qdq` is an `.onnx` file to write for other runtimes. Tuning is left to the
-    program `millrace tune`.
+    after each pass; `emit_qdq` is an `.onnx` file to write for other runtimes.
     """
     given = [
         option

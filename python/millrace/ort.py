@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import enum
 import os
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Union
 
@@ -19,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._errors import InvalidArgument, Unsupported
+from ._errors import Cancelled, InvalidArgument, Unsupported
 from ._loading import load
 
 Array = npt.NDArray[Any]
@@ -117,11 +118,48 @@ class SessionOptions:
 
 
 class RunOptions:
-    """Options of a run: `deadline` is the time in seconds after which it fails; None means never."""
+    """Options of runs, which any number of them may share.
+
+    `deadline` is the time in seconds after which a run fails; None means never. Setting `terminate`
+    cancels all runs with these options that have not ended, from any thread, and lets further ones
+    fail at once with `millrace.Cancelled` until it is reset. A run that computes already stops at its
+    next operator.
+    """
 
     def __init__(self) -> None:
         self.deadline: float | None = None
         self.logid = ""
+        self._lock = threading.Lock()
+        self._terminate = False
+        self._jobs: set[_core.Job] = set()
+
+    @property
+    def terminate(self) -> bool:
+        return self._terminate
+
+    @terminate.setter
+    def terminate(self, value: bool) -> None:
+        with self._lock:
+            self._terminate = bool(value)
+            running = list(self._jobs) if self._terminate else []
+        for job in running:
+            job.cancel()
+
+    def _submit(self, submit: Callable[[], _core.Job]) -> _core.Job:
+        """Submits a run, which `terminate` cancels until _forget() is called."""
+        if self._terminate:
+            raise Cancelled("terminated: RunOptions.terminate is set")
+        job = submit()
+        with self._lock:
+            self._jobs.add(job)
+            terminated = self._terminate
+        if terminated:
+            job.cancel()
+        return job
+
+    def _forget(self, job: _core.Job) -> None:
+        with self._lock:
+            self._jobs.discard(job)
 
 
 class NodeArg:
@@ -354,8 +392,19 @@ class InferenceSession:
         """Runs the model and returns the outputs of these names, or all in the model's order."""
         names = list(output_names) if output_names else self._outputs
         feeds = {name: _array_of(value) for name, value in input_feed.items()}
-        results = self._model.run(feeds, names, deadline=_deadline(run_options))
+        results = self._run(feeds, names, run_options)
         return [results[name] for name in names]
+
+    def _run(self, inputs: Mapping[str, Any], outputs: Any, options: RunOptions | None) -> Any:
+        """Runs the model, as a job if options may terminate it."""
+        if options is None:
+            return self._model.run(inputs, outputs)
+        deadline = options.deadline
+        job = options._submit(lambda: self._model.submit(inputs, outputs, deadline=deadline))
+        try:
+            return job.result()
+        finally:
+            options._forget(job)
 
     def run_async(
         self,
@@ -372,9 +421,11 @@ class InferenceSession:
         """
         names = list(output_names) if output_names else self._outputs
         feeds = {name: _array_of(value) for name, value in input_feed.items()}
-        job = self._model.submit(feeds, names, deadline=_deadline(run_options))
+        options = run_options or RunOptions()
+        job = options._submit(lambda: self._model.submit(feeds, names, deadline=options.deadline))
 
-        def ended(job: _core.Job) -> None:
+        def ended(_: _core.Job) -> None:
+            options._forget(job)
             error = job.exception()
             results = {} if error else job.result()
             callback([] if error else [results[name] for name in names], user_data, str(error or ""))
@@ -402,7 +453,8 @@ class InferenceSession:
         self, inputs: Mapping[str, Any], outputs: dict[str, Any], run_options: RunOptions | None
     ) -> dict[str, Array]:
         """Runs the model on arrays by name; outputs that are None are allocated."""
-        return self._model.run(inputs, outputs, deadline=_deadline(run_options))
+        results: dict[str, Array] = self._run(inputs, outputs, run_options)
+        return results
 
     def get_inputs(self) -> list[NodeArg]:
         return [NodeArg(tensor) for tensor in self._model.inputs]
@@ -431,10 +483,6 @@ class InferenceSession:
 
     def get_modelmeta(self) -> ModelMetadata:
         return ModelMetadata(self._model.name)
-
-
-def _deadline(run_options: RunOptions | None) -> float | None:
-    return None if run_options is None else run_options.deadline
 
 
 def _require_known(providers: Sequence[str | tuple[str, Mapping[str, Any]]] | None) -> None:

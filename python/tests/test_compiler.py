@@ -315,6 +315,22 @@ def test_compares_with_values_of_another_framework(pictures: npt.NDArray[np.floa
         compiler.compare(GLYPHS, data=pictures[:1])
 
 
+def test_tunes_in_another_process(tmp_path: Path) -> None:
+    archive = compiler.compile(GLYPHS)
+    before = dict(os.environ)
+    tuning = compiler.tune(archive, tmp_path / "times", runs=1)
+    assert tuning.record == str(tmp_path / "times") and tuning.convolutions > 0
+    assert tuning.speedup == tuning.usual_ms / tuning.tuned_ms
+    assert "conv" in (tmp_path / "times").read_text() and dict(os.environ) == before
+    with pytest.raises(ValueError, match="record"):
+        compiler.tune(archive)
+    with pytest.raises(NotFound, match="none.rai"):
+        compiler.tune(tmp_path / "none.rai")
+    (tmp_path / "other").write_text("something else\n")
+    with pytest.raises(Unsupported, match="cannot be used"):
+        compiler.tune(GLYPHS, tmp_path / "other")
+
+
 def test_profiles_every_step() -> None:
     found = compiler.profile(compiler.compile(GLYPHS), runs=3)
     assert found.mean_frame_us > 0

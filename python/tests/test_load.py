@@ -40,6 +40,26 @@ def test_open_dimensions_are_none(open_archive):
     assert model.inputs[0].shape == (None, 4)
 
 
+def import_error_of(folder):
+    program = f"import sys; sys.path.insert(0, {str(folder)!r}); import millrace"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 1
+    return done.stderr.splitlines()[-1]
+
+
+def test_a_package_for_another_python_says_so(tmp_path):
+    package = Path(millrace.__file__).parent
+    copy = tmp_path / "millrace"
+    copy.mkdir()
+    for source in package.glob("*.py"):
+        (copy / source.name).write_bytes(source.read_bytes())
+    assert "no extension module" in import_error_of(tmp_path)
+    (copy / "_core.cpython-39-x86_64-linux-gnu.so").touch()
+    error = import_error_of(tmp_path)
+    assert error.startswith("ImportError: this package of millrace was built for CPython 3.9 on x86_64")
+    assert f"this is CPython {sys.version_info.major}.{sys.version_info.minor}" in error
+
+
 def test_a_model_is_loaded_from_bytes(relu_archive):
     model = millrace.load(relu_archive.read_bytes())
     x = np.array([[-1, 2, -3, 4, -5, 6, -7, 8]], np.float32)

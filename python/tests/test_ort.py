@@ -141,6 +141,40 @@ def test_options(add_archive, pair):
     assert session.run(None, {"left": pair[0], "right": pair[1]}, run_options)[0].shape == SHAPE
 
 
+def test_terminate_cancels_runs_until_it_is_reset(session, pair):
+    feeds = {"left": pair[0], "right": pair[1]}
+    options = ort.RunOptions()
+    assert not options.terminate
+    options.terminate = True
+    with pytest.raises(millrace.Cancelled, match="terminate"):
+        session.run(None, feeds, options)
+    with pytest.raises(millrace.Cancelled, match="terminate"):
+        session.run_async(None, feeds, lambda *_: None, None, options)
+    session.run(None, feeds)
+    options.terminate = False
+    assert np.array_equal(session.run(None, feeds, options)[0], pair[0] + pair[1])
+
+
+def test_terminate_reaches_a_run_that_waits(add_archive, pair, monkeypatch):
+    monkeypatch.setenv("MILLRACE_FAULTS", "hang=1,hang_for=20s")
+    options = ort.SessionOptions()
+    options.device = "null"
+    session = ort.InferenceSession(add_archive, options)
+    feeds = {"left": pair[0], "right": pair[1]}
+    run_options = ort.RunOptions()
+    ended = threading.Event()
+    errors = []
+
+    def note(outputs, data, error):
+        errors.append((outputs, error))
+        ended.set()
+
+    session.run_async(None, feeds, note, None, run_options)
+    run_options.terminate = True
+    assert ended.wait(10)
+    assert errors[0][0] == [] and "cancel" in errors[0][1].lower()
+
+
 def test_foreign_providers_are_refused(add_archive):
     with pytest.raises(millrace.InvalidArgument, match="CUDAExecutionProvider"):
         ort.InferenceSession(add_archive, providers=["CUDAExecutionProvider"])
