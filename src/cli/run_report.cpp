@@ -68,6 +68,10 @@ void print_detections(const std::vector<PhotoDetection>& detections) {
     print_escaped("  {}. {} {:.6g}{}{}  x {:.0f} to {:.0f}, y {:.0f} to {:.0f}\n", i + 1,
                   found.object_class, found.score, found.label.empty() ? "" : "  ", found.label,
                   found.left, found.right, found.top, found.bottom);
+    if (found.key_points.empty()) continue;
+    print_escaped("     key points");
+    for (const auto& [x, y] : found.key_points) print_escaped(" ({:.0f},{:.0f})", x, y);
+    print_escaped("\n");
   }
 }
 
@@ -80,6 +84,7 @@ Json describe_detections(const std::vector<PhotoDetection>& detections) {
     entry["top"] = found.top;
     entry["right"] = found.right;
     entry["bottom"] = found.bottom;
+    for (const auto& [x, y] : found.key_points) entry["key_points"].push_back(Json::array({x, y}));
     list.push_back(std::move(entry));
   }
   return list;

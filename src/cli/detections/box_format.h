@@ -8,11 +8,13 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "cli/detections/detections.h"
+#include "cli/detections/key_points.h"
 
 namespace millrace::cli {
 
@@ -49,6 +51,16 @@ std::optional<Detections> decode_kept_lists(DetectorOutputs outputs, const Input
 // NMS in the graph: rows whose columns the name of the output lists, as palm detectors have them.
 std::optional<Detections> decode_named_rows(DetectorOutputs outputs, const InputSize& input,
                                             float least_score);
+
+// YOLOv8's pose models: [1,5+3K,N] with centre, size, score, and K points with their visibility.
+std::optional<Detections> decode_poses(DetectorOutputs outputs, const InputSize& input,
+                                       float least_score);
+
+// Key points, of the formats that have some. `take` is called for each candidate, whatever its
+// score; not at all if the outputs have another format.
+using TakePoints = std::function<void(const vision::Box& box, KeyPoints points)>;
+void for_each_yunet_face(DetectorOutputs outputs, const InputSize& input, const TakePoints& take);
+void for_each_pose(DetectorOutputs outputs, const TakePoints& take);
 
 // Helpers that formats share.
 

@@ -30,6 +30,7 @@ constexpr std::array kKnownFormats = {
     KnownFormat{"rows [N,5], [N,6] or [N,7] after NMS", decode_kept_rows, true},
     KnownFormat{"scores [1,N,C] and corners [1,N,4]", decode_scores_and_corners, false},
     KnownFormat{"[1,4+C,N] of YOLOv8", decode_columns, false},
+    KnownFormat{"[1,5+3K,N] of YOLOv8 with K key points", decode_poses, false},
     KnownFormat{"[1,N,5+C] of YOLOv5", decode_rows, false},
     KnownFormat{"[1,5+C,H,W] of FastestDet", decode_fastestdet, false}};
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "cli/detections/box_format.h"
 #include "vision/postprocess/scores.h"
@@ -15,8 +16,38 @@ const DetectorOutput* output_named(DetectorOutputs outputs, const std::string& n
   return nullptr;
 }
 
-// One scale of YuNet: a face in each cell, whose box is relative to the cell in units of the
-// stride, with the logarithm of its size.
+// The box of a cell, which is relative to the cell in units of the stride, with the logarithm of
+// its size.
+vision::Box yunet_box(const float* box, size_t cell, size_t columns, float step) {
+  const size_t row = cell / columns, column = cell % columns;
+  return vision::centred_box((static_cast<float>(column) + box[0]) * step,
+                             (static_cast<float>(row) + box[1]) * step, std::exp(box[2]) * step,
+                             std::exp(box[3]) * step);
+}
+
+// Five points of each cell, relative to it in units of the stride: eyes, nose and corners of the
+// mouth.
+void take_yunet_points(DetectorOutputs outputs, const InputSize& input, uint32_t stride,
+                       const TakePoints& take) {
+  constexpr size_t kPoints = 5;
+  const std::string suffix = std::to_string(stride);
+  const DetectorOutput* const boxes = output_named(outputs, "bbox_" + suffix);
+  const DetectorOutput* const points = output_named(outputs, "kps_" + suffix);
+  const size_t columns = input.width / stride, cells = columns * (input.height / stride);
+  if (boxes == nullptr || points == nullptr || boxes->values.size() != 4 * cells ||
+      points->values.size() != 2 * kPoints * cells)
+    return;
+  const auto step = static_cast<float>(stride);
+  for (size_t cell = 0; cell < cells; ++cell) {
+    KeyPoints of_face;
+    for (size_t i = 2 * kPoints * cell; i < 2 * kPoints * (cell + 1); i += 2)
+      of_face.push_back({(static_cast<float>(cell % columns) + points->values[i]) * step,
+                         (static_cast<float>(cell / columns) + points->values[i + 1]) * step});
+    take(yunet_box(&boxes->values[4 * cell], cell, columns, step), std::move(of_face));
+  }
+}
+
+// One scale of YuNet: a face in each cell.
 std::optional<Detections> decode_yunet_scale(DetectorOutputs outputs, const InputSize& input,
                                              uint32_t stride, float least_score) {
   const std::string suffix = std::to_string(stride);
@@ -35,12 +66,7 @@ std::optional<Detections> decode_yunet_scale(DetectorOutputs outputs, const Inpu
     if (!is_score(face) || !is_score(object)) return std::nullopt;
     const float score = std::sqrt(std::max(face, 0.0F) * std::max(object, 0.0F));
     if (!(score >= least_score)) continue;
-    const float* const box = &boxes->values[4 * cell];
-    const size_t row = cell / columns, column = cell % columns;
-    found.push_back({vision::centred_box((static_cast<float>(column) + box[0]) * step,
-                                         (static_cast<float>(row) + box[1]) * step,
-                                         std::exp(box[2]) * step, std::exp(box[3]) * step),
-                     score, 0});
+    found.push_back({yunet_box(&boxes->values[4 * cell], cell, columns, step), score, 0});
   }
   return found;
 }
@@ -80,6 +106,10 @@ struct Planes {
 };
 
 }  // namespace
+
+void for_each_yunet_face(DetectorOutputs outputs, const InputSize& input, const TakePoints& take) {
+  for (const uint32_t stride : {8U, 16U, 32U}) take_yunet_points(outputs, input, stride, take);
+}
 
 std::optional<Detections> decode_yunet(DetectorOutputs outputs, const InputSize& input,
                                        float least_score) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cli/detections/key_points.h"
 #include "vision/preprocess/geometry.h"
 
 namespace millrace::cli {
@@ -19,8 +20,9 @@ vision::Geometry geometry_on(const io::Canvas& photo, const InputSize& input,
       vision::place(fit, {0, 0, photo.width(), photo.height()}, {0, 0, input.width, input.height}));
 }
 
-PhotoDetection on_photo(const vision::Detection& found, const vision::Geometry& geometry,
-                        const io::Canvas& photo, const std::vector<std::string>& labels) {
+PhotoDetection on_photo(const vision::Detection& found, const KeyPoints& points,
+                        const vision::Geometry& geometry, const io::Canvas& photo,
+                        const std::vector<std::string>& labels) {
   const auto x = [&](double at) {
     return std::clamp((at - geometry.pad_x) / geometry.scale_x + geometry.crop_x, 0.0,
                       static_cast<double>(photo.width()));
@@ -30,13 +32,16 @@ PhotoDetection on_photo(const vision::Detection& found, const vision::Geometry& 
                       static_cast<double>(photo.height()));
   };
   const vision::Box& box = found.box;
+  std::vector<std::pair<double, double>> key_points;
+  for (const KeyPoint& point : points) key_points.emplace_back(x(point.x), y(point.y));
   return {.object_class = found.class_id,
           .label = found.class_id < labels.size() ? labels[found.class_id] : std::string(),
           .score = found.score,
           .left = x(box.x),
           .top = y(box.y),
           .right = x(double{box.x} + box.width),
-          .bottom = y(double{box.y} + box.height)};
+          .bottom = y(double{box.y} + box.height),
+          .key_points = std::move(key_points)};
 }
 
 std::string caption_of(const PhotoDetection& found) {
@@ -85,10 +90,11 @@ Result<std::vector<PhotoDetection>> detections_on_photo(std::span<const Detector
   const InputSize size{.width = input.shape[3], .height = input.shape[2]};
   MILLRACE_ASSIGN_OR_RETURN(const auto found, detections_in(outputs, size, least_score));
   const vision::Geometry geometry = geometry_on(photo, size, fit);
+  const std::vector<KeyPoints> points = key_points_of(found, outputs, size);
   std::vector<PhotoDetection> detections;
   detections.reserve(found.size());
-  for (const vision::Detection& one : found) {
-    PhotoDetection mapped = on_photo(one, geometry, photo, labels);
+  for (size_t i = 0; i < found.size(); ++i) {
+    PhotoDetection mapped = on_photo(found[i], points[i], geometry, photo, labels);
     if (mapped.left < mapped.right && mapped.top < mapped.bottom)
       detections.push_back(std::move(mapped));
   }
@@ -96,13 +102,22 @@ Result<std::vector<PhotoDetection>> detections_on_photo(std::span<const Detector
 }
 
 void draw_detections(std::span<const PhotoDetection> detections, io::Canvas& photo) {
-  for (auto found = detections.rbegin(); found != detections.rend(); ++found)
+  const double half = std::max(1.0, std::max(photo.width(), photo.height()) / 200.0);
+  for (auto found = detections.rbegin(); found != detections.rend(); ++found) {
     photo.draw({.left = found->left,
                 .top = found->top,
                 .right = found->right,
                 .bottom = found->bottom,
                 .caption = caption_of(*found),
                 .colour = found->object_class});
+    for (const auto& [x, y] : found->key_points)
+      photo.draw({.left = x - half,
+                  .top = y - half,
+                  .right = x + half,
+                  .bottom = y + half,
+                  .caption = "",
+                  .colour = found->object_class + 1});
+  }
 }
 
 }  // namespace millrace::cli

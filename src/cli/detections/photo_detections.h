@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/status.h"
@@ -19,6 +20,7 @@ struct PhotoDetection {
   std::string label;  // empty: none
   float score = 0;
   double left = 0, top = 0, right = 0, bottom = 0;
+  std::vector<std::pair<double, double>> key_points;  // (x, y)
 };
 
 // Checks that the name of the drawn picture says which format it gets.
@@ -43,7 +45,8 @@ Result<std::vector<PhotoDetection>> detections_on_photo(std::span<const Detector
                                                         const io::Canvas& photo, float least_score,
                                                         const std::vector<std::string>& labels);
 
-// Draws boxes with labels or class numbers, and scores. The best comes last, on top of others.
+// Draws boxes with labels or class numbers, and scores, and key points as small squares. The best
+// comes last, on top of others.
 void draw_detections(std::span<const PhotoDetection> detections, io::Canvas& photo);
 
 }  // namespace millrace::cli

@@ -1,5 +1,6 @@
 // Each format in which detectors return boxes gives the same box; other outputs are refused.
 #include "cli/detections/detections.h"
+#include "cli/detections/key_points.h"
 
 #include <gmock/gmock.h>
 
@@ -53,6 +54,34 @@ TEST(DetectionFormats, ScoresWithBackgroundAndRelativeCorners) {
 TEST(DetectionFormats, ScoresWithoutBackgroundMayHaveAnyOrderOfOutputs) {
   expect_the_box(found_in({output("a", {1, 2, 4}, {16, 8, 48, 24, 0, 0, 9, 9}),
                            output("b", {1, 2, 3}, {0, 0.6F, 0.9F, 0.1F, 0, 0})}));
+}
+
+// Eight candidates of one person with two points, of which the second one is hidden in the first.
+TEST(DetectionFormats, PosesHaveTheirVisiblePoints) {
+  std::vector<float> values;
+  for (const std::vector<float>& row :
+       std::vector<std::vector<float>>{{32, 33, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1},
+                                       {16, 16, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1},
+                                       {32, 32, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5},
+                                       {16, 16, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5},
+                                       {0.9F, 0.8F, 0.4F, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+                                       {20, 21, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+                                       {10, 11, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+                                       {0.9F, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+                                       {30, 31, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+                                       {12, 13, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+                                       {0.1F, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}})
+    values.insert(values.end(), row.begin(), row.end());
+  const std::vector<DetectorOutput> outputs = {output("output0", {1, 11, 12}, values)};
+  const std::vector<Detection> found = found_in(outputs);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_FLOAT_EQ(found[0].score, 0.9F);
+  EXPECT_EQ(found[0].class_id, 0u);
+  const auto points = cli::key_points_of(found, outputs, kInput);
+  ASSERT_EQ(points.size(), 1u);
+  ASSERT_EQ(points[0].size(), 1u);
+  EXPECT_EQ(points[0][0].x, 20);
+  EXPECT_EQ(points[0][0].y, 10);
 }
 
 // Five candidates, of which two overlap, in columns.

@@ -63,6 +63,8 @@ TEST_F(DrawTest, YunetBoxesHaveTheLabelThatIsGiven) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("1 detection\n  1. 0 0.93"));
   EXPECT_THAT(result.out, HasSubstr("  face  x 180 to "));
+  EXPECT_THAT(result.out, HasSubstr("\n     key points ("));
+  EXPECT_EQ(std::ranges::count(result.out, '('), 5 + 1) << "five points, and the size of the file";
   EXPECT_THAT(result.out, HasSubstr("wrote " + file("face.png")));
   EXPECT_THAT(content("face.png"), StartsWith("\x89PNG"));
 }
