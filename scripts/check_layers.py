@@ -36,7 +36,7 @@ CPU_CAPABILITIES = "device/cpu/capabilities"
 QUEUE = {f"queue/{folder}" for folder in QUEUE_FOLDERS}
 CORE = (
     BASE
-    | {"tensor", "memory", "model", "graph", "fallback", "lowering", "ranks", "timeline", "device"}
+    | {"tensor", "memory", "model", "graph", "fallback", "lowering", "ranks", "timeline", "check", "device"}
     | QUEUE
 )
 MAY_INCLUDE = {
@@ -54,8 +54,9 @@ MAY_INCLUDE = {
         for i, folder in enumerate(QUEUE_FOLDERS)
     },
     "timeline": BASE | {"model", "queue/requests"},
+    "check": BASE | {"model", "queue/requests"},
     "device": BASE
-    | {"tensor", "memory", "model", "graph", "lowering", "ranks", "timeline"}
+    | {"tensor", "memory", "model", "graph", "lowering", "ranks", "timeline", "check"}
     | QUEUE
     | {CPU_CAPABILITIES},
     "device/cpu": CORE | {f"device/cpu/{folder}" for folder in DEVICE_CPU_FOLDERS},

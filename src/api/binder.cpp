@@ -6,6 +6,8 @@
 
 #include <new>
 
+#include "check/check.h"
+#include "runtime/jobs/watched_job.h"
 #include "tensor/tensor_shape.h"
 
 namespace millrace::api {
@@ -79,8 +81,8 @@ Status Binder::add(const device::Device& device, const Model::Impl* model, const
     return invalid_argument(fmt::format(
         "model \"{}\" is loaded on another device than that of the unit", executor.model().name));
   try {
-    storage_->jobs.push_back(
-        {&args, storage_->tensors.size(), storage_->open.size(), executor.has_open_tensors()});
+    storage_->jobs.push_back({&args, storage_->tensors.size(), storage_->open.size(),
+                              executor.has_open_tensors(), static_cast<bool>(args.callback)});
     append(args.inputs);
     append(args.outputs);
     if (executor.has_open_tensors()) [[unlikely]] {
@@ -141,11 +143,22 @@ void Binder::fill(runtime::JobTask& task, const Model::Impl& model, size_t index
       std::span(storage_->tensors).subspan(job.first, inputs.size() + outputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) tensors[i].owner = inputs[i].owner;
   for (size_t i = 0; i < outputs.size(); ++i) tensors[inputs.size() + i].owner = outputs[i].owner;
-  task.fill_taking(model.executor(), bindings(index), tensors);
+  const runtime::JobBindings& bound = bindings(index);
+  if (check::on()) [[unlikely]]
+    watch(model, job, bound);
+  task.fill_taking(model.executor(), bound, tensors);
 }
 
 void Binder::lend(runtime::JobTask& task, const Model::Impl& model) const noexcept {
+  if (check::on()) [[unlikely]]
+    watch(model, storage_->jobs.back(), storage_->bindings);
   task.lend(*model.executor(), storage_->bindings);
+}
+
+void Binder::watch(const Model::Impl& model, const Bound& job,
+                   const runtime::JobBindings& bindings) const noexcept {
+  runtime::watch_job(model.executor()->model(), bindings,
+                     {.has_callback = job.has_callback, .has_handle = true});
 }
 
 }  // namespace millrace::api

@@ -44,6 +44,7 @@ class Binder {
     size_t first = 0;       // index of its first binding in `tensors`
     size_t first_open = 0;  // index of its first element in `open`
     bool open = false;      // whether the model has open tensors
+    bool has_callback = false;
   };
   struct Storage {
     std::vector<runtime::TensorBinding> tensors;  // without their owners, which fill() adds
@@ -56,6 +57,8 @@ class Binder {
   // Returns the bindings of the job that was added as number `index`. The result is in the storage:
   // valid until the next call, also by add() or fill().
   const runtime::JobBindings& bindings(size_t index) const noexcept;
+  void watch(const Model::Impl& model, const Bound& job,
+             const runtime::JobBindings& bindings) const noexcept;
   void append(std::span<const TensorArg> args);
   void append_open(std::span<const TensorArg> args, const std::vector<TensorInfo>& infos);
 

@@ -10,6 +10,7 @@
 #include "base/contained.h"
 #include "base/never_destroyed.h"
 #include "base/status.h"
+#include "check/check.h"
 #include "queue/units/awaitable.h"
 #include "queue/units/wait_set.h"
 
@@ -58,7 +59,10 @@ Job::~Job() {
 }
 
 void Job::finish() noexcept {
-  if (to_collect()) static_cast<void>(unit_->unit().wait(id_, nanoseconds::max()));
+  if (!to_collect()) return;
+  if (check::on()) [[unlikely]]
+    check::note_discarded(id_);
+  static_cast<void>(unit_->unit().wait(id_, nanoseconds::max()));
 }
 
 // Returns the status to the first caller only. Several threads may have received it from the unit.
@@ -67,7 +71,11 @@ Status Job::collect(const Status& status) noexcept {
 }
 
 Status Job::wait(nanoseconds timeout) {
-  if (!to_collect()) return no_job();
+  if (!to_collect()) {
+    if (id_ != 0 && check::on()) [[unlikely]]
+      check::note_second_wait(id_);
+    return no_job();
+  }
   const Status status = unit_->unit().wait(id_, timeout);
   const bool is_final =
       status.code() != StatusCode::kPending && status.code() != StatusCode::kForked;
@@ -79,7 +87,10 @@ Status Job::wait() {
 }
 
 bool Job::is_completed() const noexcept {
-  return !to_collect() || unit_->unit().is_completed(id_);
+  const bool completed = !to_collect() || unit_->unit().is_completed(id_);
+  if (!completed && check::on()) [[unlikely]]
+    check::note_poll_of_pending();
+  return completed;
 }
 
 Result<CancelOutcome> Job::cancel(nanoseconds timeout) {
@@ -93,6 +104,8 @@ Status Job::notify_fd(int fd) {
 }
 
 void Job::detach() noexcept {
+  if (check::on() && to_collect()) [[unlikely]]
+    check::note_detached(id_);
   id_ = 0;
   unit_.reset();
 }
@@ -120,6 +133,8 @@ bool Job::Awaiter::await_suspend(std::coroutine_handle<> coroutine) {
 }
 
 Status Job::Awaiter::await_resume() {
+  if (check::on() && waits_) [[unlikely]]
+    check::note_asked(job_.id_);
   return waits_ ? job_.collect(waiter_in(storage_).await_resume()) : no_job();
 }
 

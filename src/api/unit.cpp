@@ -11,6 +11,7 @@
 #include "api/unit_core.h"
 #include "base/contained.h"
 #include "base/status.h"
+#include "check/check.h"
 #include "runtime/jobs/job_task.h"
 
 namespace millrace {
@@ -29,6 +30,12 @@ queue::SubmitOptions submit_options(JobArgs& args) noexcept {
 nanoseconds time_until(Deadline deadline) {
   if (deadline == kNoDeadline) return nanoseconds::max();
   return std::max(deadline - std::chrono::steady_clock::now(), nanoseconds::zero());
+}
+
+// Jobs of which the program has no handle are not lost if it looks at the unit.
+void note_unit_asked(const queue::Unit& unit) noexcept {
+  if (check::on()) [[unlikely]]
+    check::note_unit_asked(unit.id());
 }
 
 // Returns whether the jobs can be submitted in one step: they have no callbacks and one deadline.
@@ -174,29 +181,38 @@ Status Unit::execute(const Model& model, JobArgs args) {
     binder.lend(static_cast<JobTask&>(task), *model.impl_);
   };
   queue::Unit& unit = core_->unit();
+  const check::SynchronousCall waits;
   if (!args.callback && args.deadline == kNoDeadline) return unit.execute(fill, lend);
   const Result<queue::SequenceId> id = unit.submit_until(kNoDeadline, fill, submit_options(args));
   return id.ok() ? unit.wait(*id, nanoseconds::max()) : id.status();
 }
 
 Status Unit::wait_free(uint32_t k, nanoseconds timeout) {
+  note_unit_asked(core_->unit());
   return core_->unit().wait_free(k, timeout);
 }
 Status Unit::notify_free_fd(uint32_t k, int fd) {
+  note_unit_asked(core_->unit());
   return core_->unit().notify_free_fd(k, fd);
 }
 Status Unit::notify_each_fd(int fd) {
+  note_unit_asked(core_->unit());
   return core_->unit().notify_each_fd(fd);
 }
 
 JobId Unit::last_completed() const noexcept {
+  note_unit_asked(core_->unit());
   return core_->unit().last_completed();
 }
 JobId Unit::last_submitted() const noexcept {
   return core_->unit().last_submitted();
 }
 bool Unit::is_completed(JobId id) const noexcept {
-  return core_->unit().is_completed(id);
+  note_unit_asked(core_->unit());
+  const bool completed = core_->unit().is_completed(id);
+  if (!completed && check::on()) [[unlikely]]
+    check::note_poll_of_pending();
+  return completed;
 }
 
 uint32_t Unit::in_flight() const noexcept {

@@ -19,6 +19,7 @@
 #include "base/process/stack.h"
 #include "base/settings/environment.h"
 #include "base/settings/guarded_variables.h"
+#include "check/check_program.h"
 #include "device/faulty/faulty_device.h"
 #include "device/null/null_device.h"
 #include "timeline/trace_file.h"
@@ -154,6 +155,7 @@ Result<std::shared_ptr<Device>> open_device_of_program(const std::optional<std::
   if (const std::string warning = warning_of_ignored_variables(); !warning.empty())
     log(LogLevel::kWarning, "settings", warning);
   timeline::trace_program();
+  check::check_program();
   return open_device(name_for_program(name), options);
 }
 

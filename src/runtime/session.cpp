@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/hooks.h"
 #include "base/process/forked_child.h"
+#include "check/check.h"
 #include "device/faulty/faulty_device.h"
 #include "queue/units/unit.h"
 #include "queue/waiting/room.h"
@@ -23,6 +24,7 @@
 #include "runtime/jobs/job_sync.h"
 #include "runtime/jobs/job_table.h"
 #include "runtime/jobs/job_task.h"
+#include "runtime/jobs/watched_job.h"
 #include "runtime/units/bound_lanes.h"
 #include "runtime/units/create_unit.h"
 
@@ -117,6 +119,8 @@ class Session::Impl final : public JobTask::Listener {
   };
 
   Result<SessionJobId> submit_checked(const JobBindings& bindings, JobCallback callback);
+  void watch(const JobBindings& bindings, SessionJobId id = 0,
+             bool has_callback = false) const noexcept;
   queue::Unit* least_busy_unit() const noexcept;
   bool has_room() const noexcept;
   bool is_full() const noexcept;
@@ -267,12 +271,14 @@ bool Session::Impl::may_ask_again(queue::Unit& unit, const Status& refusal) {
 // belongs to the thread that completes it.
 Result<SessionJobId> Session::Impl::submit_checked(const JobBindings& bindings,
                                                    JobCallback callback) {
+  const bool has_callback = static_cast<bool>(callback);
   Reservation reservation(*this, std::move(callback));
   SessionJobId id = 0;
   queue::Unit* unit = nullptr;
   const auto fill = [&](queue::Task& task) {
     Job* const job = reservation.issue(*unit);
     id = job->id;
+    watch(bindings, id, has_callback);
     static_cast<JobTask&>(task).fill(executor_, bindings, job);
   };
   if (faults_ != nullptr) MILLRACE_RETURN_IF_ERROR(faults_->admit_call());
@@ -297,16 +303,29 @@ Result<SessionJobId> Session::Impl::submit_checked(const JobBindings& bindings,
   }
 }
 
+// Jobs of different units may run at the same time, and a program does not know which unit a job
+// has.
+void Session::Impl::watch(const JobBindings& bindings, SessionJobId id,
+                          bool has_callback) const noexcept {
+  if (!check::on()) [[likely]]
+    return;
+  watch_job(model(), bindings,
+            {.in_order_of_unit = false, .has_callback = has_callback, .shown_id = id});
+}
+
 // The status is returned directly, so the job has no entry in the table.
 Status Session::Impl::execute(const JobBindings& bindings) {
   MILLRACE_RETURN_IF_ERROR(executor_->check(bindings));
+  const check::SynchronousCall waits;
   bool accepted = false;
   const auto fill = [&](queue::Task& task) {
     accepted = true;
+    watch(bindings);
     static_cast<JobTask&>(task).fill(executor_, bindings);
   };
   const auto lend = [&](queue::Task& task) {
     accepted = true;
+    watch(bindings);
     static_cast<JobTask&>(task).lend(*executor_, bindings);
   };
   for (;;) {
@@ -432,7 +451,11 @@ Result<SessionJobId> Session::submit(const JobBindings& bindings, JobCallback ca
 Status Session::wait(SessionJobId id, std::chrono::milliseconds timeout) {
   using std::chrono::milliseconds;
   if (is_forked_child()) return forked_status();
-  return impl_->wait(id, std::clamp<milliseconds>(timeout, milliseconds::zero(), kLongestWait));
+  Status status =
+      impl_->wait(id, std::clamp<milliseconds>(timeout, milliseconds::zero(), kLongestWait));
+  if (status.code() == StatusCode::kInvalidJobId && check::on()) [[unlikely]]
+    check::note_second_wait(id);
+  return status;
 }
 
 Status Session::execute(const JobBindings& bindings) {

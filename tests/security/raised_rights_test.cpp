@@ -55,6 +55,7 @@ TEST_F(RaisedRights, LetNoVariableNameCodeOrFiles) {
                                       {"MILLRACE_TUNING", folder_ + "/times"},
                                       {"MILLRACE_TUNE", "1"},
                                       {"MILLRACE_TRACE", directory_.file("trace.json")},
+                                      {"MILLRACE_CHECK", directory_.file("findings.json")},
                                       {"NEURON_RT_LOG_LOCATION_NRT", directory_.file("log")},
                                       {"NEURON_RT_INSPECT_ENABLE", "1"},
                                       {"NEURON_RT_INSPECT_OUTPUT_DIR", directory_.file("profile")},
@@ -64,8 +65,8 @@ TEST_F(RaisedRights, LetNoVariableNameCodeOrFiles) {
   if (result.exit_code == 127) GTEST_SKIP() << "the folder of the test lets nobody start programs";
   EXPECT_EQ(result.exit_code, 0) << result.report << result.err;
   EXPECT_EQ(content_of(precious), "precious");
-  for (const std::string& name :
-       {mark_, directory_.file("log"), directory_.file("profile"), directory_.file("trace.json")})
+  for (const std::string& name : {mark_, directory_.file("log"), directory_.file("profile"),
+                                  directory_.file("trace.json"), directory_.file("findings.json")})
     EXPECT_FALSE(fs::exists(name)) << name;
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1) << "nothing was kept there";
   for (const auto& entry : fs::directory_iterator(directory_.path()))

@@ -13,6 +13,7 @@ namespace millrace {
 namespace {
 
 constexpr std::string_view kGuarded[] = {
+    "MILLRACE_CHECK",
     "MILLRACE_COLLECTIVE_FAULTS",
     "MILLRACE_COLUMN_TABLE",
     "MILLRACE_DEVICE",  // another device computes other results, or none

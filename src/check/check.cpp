@@ -1,0 +1,344 @@
+#include "check/check.h"
+
+#include <fmt/format.h>
+
+#include <ctime>
+#include <exception>
+#include <memory>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/hooks.h"
+#include "base/never_destroyed.h"
+#include "base/process/forked_child.h"
+#include "check/busy_polls.h"
+#include "check/check_state.h"
+
+namespace millrace::check {
+
+namespace check_internal {
+constinit std::atomic<bool> active{false};
+}  // namespace check_internal
+
+namespace {
+
+// A job that is filled and not yet submitted.
+struct Begun {
+  JobPointer job;
+  Begun* next = nullptr;
+};
+
+// What a thread is doing. Trivially destructible, so that it can be used as long as the thread's
+// memory exists, also by destructors at the end of the thread.
+struct ThreadState {
+  Begun *first_begun = nullptr, *last_begun = nullptr;  // in order
+  BusyPolls polls;
+  int64_t callback_began_ns = 0;
+  int synchronous_calls = 0;
+
+  void push(JobPointer job) {
+    auto* const begun = new Begun{std::move(job)};
+    (first_begun == nullptr ? first_begun : last_begun->next) = begun;
+    last_begun = begun;
+  }
+  JobPointer pop() noexcept {
+    if (first_begun == nullptr) return nullptr;  // a request that the APIs do not announce
+    const std::unique_ptr<Begun> begun(first_begun);
+    first_begun = begun->next;
+    return std::move(begun->job);
+  }
+};
+
+ThreadState& of_this_thread() noexcept {
+  static constinit thread_local ThreadState state;
+  return state;
+}
+
+// Runs a part of the checker. It must not disturb the program, whatever happens.
+template <class Part>
+void contained(Part&& part) noexcept {
+  if (is_forked_child()) return;
+  try {
+    part();
+  } catch (const std::exception&) {
+    // Memory is exhausted: this event is not seen.
+  }
+}
+
+void report(Finding finding) {
+  checker().reporter.report(finding);
+}
+
+std::string text_of_place(const TensorPlace& place) {
+  return place.frame == 0
+             ? fmt::format("{} \"{}\"", place.role, place.name)
+             : fmt::format("{} \"{}\" of frame {}", place.role, place.name, place.frame);
+}
+
+Place submit_of(const WatchedJob& job) {
+  return {job.name() + " was submitted here", job.submitted};
+}
+
+Use use_of(const Tensor& tensor, bool is_output) {
+  Use use;
+  use.is_output = is_output;
+  use.place = {is_output ? "output" : "input",
+               std::string(tensor.name),
+               tensor.index,
+               tensor.frame,
+               reinterpret_cast<uintptr_t>(tensor.data),
+               tensor.bytes};
+  return use;
+}
+
+void report_conflict(const WatchedJob& later, const Conflict& conflict) {
+  const WatchedJob& earlier = *conflict.earlier;
+  const std::string what = fmt::format("{} of {} is in the memory of {} of {}, which is in flight",
+                                       text_of_place(conflict.later_place), later.name(),
+                                       text_of_place(conflict.earlier_place), earlier.name());
+  report({.hazard = conflict.both_write ? Hazard::kSharedOutput : Hazard::kUnorderedUse,
+          .message = conflict.both_write ? what + ": one result replaces the other"
+                                         : what + ", and nothing orders the two",
+          .jobs = {later.name(), earlier.name()},
+          .tensor = conflict.later_place,
+          .places = {submit_of(later), submit_of(earlier)}});
+}
+
+void on_submitted(queue::SequenceId id) {
+  const JobPointer job = of_this_thread().pop();
+  if (job == nullptr) return;
+  job->id = id;
+  job->submitted = Stack::here();
+  for (const Conflict& conflict : checker().book.add(job)) report_conflict(*job, conflict);
+  // The job has not been published, so it is still this thread's.
+  for (Use& use : job->uses)
+    if (!use.is_output)
+      use.sum = sum_of(reinterpret_cast<const void*>(use.place.address), use.place.bytes);
+}
+
+void check_input(const WatchedJob& job, const Use& use) {
+  if (use.is_output || use.may_change || !use.sum.known()) return;
+  const InputSum now = sum_of(reinterpret_cast<const void*>(use.place.address), use.place.bytes);
+  if (now.error == SumError::kNotPossible) return;
+  if (now.known() && now.value == use.sum.value) return;
+  const bool freed = now.error == SumError::kUnmapped;
+  report({.hazard = freed ? Hazard::kFreedInFlight : Hazard::kInputWritten,
+          .message = fmt::format("the memory of {} of {} was {} while the job was in flight",
+                                 text_of_place(use.place), job.name(), freed ? "freed" : "written"),
+          .jobs = {job.name()},
+          .tensor = use.place,
+          .places = {submit_of(job)}});
+}
+
+// The job is not published yet, so the program must still leave its memory alone.
+void on_completed(queue::SequenceId id) {
+  checker().completions.fetch_add(1, std::memory_order_relaxed);
+  const JobPointer job = checker().book.complete(id);
+  if (job == nullptr) return;
+  for (const Use& use : job->uses) check_input(*job, use);
+}
+
+int64_t processor_time_ns() {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  constexpr int64_t kNsPerSecond = 1'000'000'000;
+  return int64_t{time.tv_sec} * kNsPerSecond + time.tv_nsec;
+}
+
+void count_poll() {
+  const uint64_t completions = checker().completions.load(std::memory_order_relaxed);
+  if (!of_this_thread().polls.count(now_ns(), processor_time_ns(), completions)) return;
+  report({.hazard = Hazard::kBusyPolling,
+          .message = fmt::format("a thread asks for jobs that are not completed more than {} times "
+                                 "in a millisecond of its processor time, for {} milliseconds",
+                                 BusyPolls::kMostPerMillisecond, BusyPolls::kMilliseconds),
+          .places = {{"the thread asks here", Stack::here()}}});
+}
+
+void on_waited(queue::SequenceId id, StatusCode code) {
+  if (code == StatusCode::kPending) return count_poll();
+  if (code == StatusCode::kInvalidJobId || code == StatusCode::kForked) return;
+  const JobPointer job = checker().book.note_asked(id);
+  if (job == nullptr || !job->discarded || code == StatusCode::kOk || job->traits.has_callback)
+    return;
+  report({.hazard = Hazard::kIgnoredStatus,
+          .message = fmt::format("{} failed with {}, and its handle was destroyed before the "
+                                 "program has asked for the status",
+                                 job->name(), to_string(code)),
+          .jobs = {job->name()},
+          .places = {submit_of(*job), {"the handle is destroyed here", Stack::here()}}});
+}
+
+void on_callback_ended(uint64_t id, int64_t time_ns) {
+  const int64_t taken = time_ns - of_this_thread().callback_began_ns;
+  JobPointer job = checker().book.find(id);
+  // The ids of runners are others, and may be equal to that of a request by chance.
+  const bool known = job != nullptr && job->traits.has_callback && job->traits.shown_id == 0;
+  if (known) static_cast<void>(checker().book.note_asked(id));
+  if (taken < checker().slow_callback_ns) return;
+  Finding finding{.hazard = Hazard::kSlowCallback,
+                  .message = fmt::format("a callback of {} took {:.1f} ms; other callbacks of the "
+                                         "same unit or runner wait meanwhile",
+                                         known ? job->name() : fmt::format("job {}", id),
+                                         static_cast<double>(taken) / 1e6)};
+  if (known) finding.jobs.push_back(job->name());
+  if (known) finding.places.push_back(submit_of(*job));
+  report(std::move(finding));
+}
+
+void on_sync_missing(bool towards_host) {
+  report({.hazard = Hazard::kMissingSync,
+          .message = towards_host
+                         ? "the host has stale data: the result of a job was not synced to it"
+                         : "the device has stale data: what the host wrote was not synced to it",
+          .places = {{"noticed here", Stack::here()}}});
+}
+
+void observe(void*, const HookEvent& event) noexcept {
+  contained([&] {
+    switch (event.point) {
+      case HookPoint::kSubmitted:
+        return on_submitted(event.subject);
+      case HookPoint::kCompleted:
+        return on_completed(event.subject);
+      case HookPoint::kWaited:
+        return on_waited(event.subject, static_cast<StatusCode>(event.detail));
+      case HookPoint::kCallbackBegan:
+        of_this_thread().callback_began_ns = event.time_ns;
+        return;
+      case HookPoint::kCallbackEnded:
+        return on_callback_ended(event.subject, event.time_ns);
+      case HookPoint::kSyncMissing:
+        return on_sync_missing(event.detail != 0);
+      default:
+        return;
+    }
+  });
+}
+
+}  // namespace
+
+Checker& checker() {
+  // Never destroyed, since threads may use it while the process exits.
+  static NeverDestroyed<Checker> made;
+  return made.get();
+}
+
+Status start_checking() {
+  if (!add_hook(observe, nullptr))
+    return {StatusCode::kResourceExhausted, "the table of hooks is full"};
+  check_internal::active.store(true);
+  return {};
+}
+
+void stop_checking() noexcept {
+  check_internal::active.store(false);
+  remove_hook(observe, nullptr);
+}
+
+void end_checking() noexcept {
+  stop_checking();
+  contained([] {
+    for (const JobPointer& job : checker().book.never_asked())
+      report({.hazard = Hazard::kNeverWaited,
+              .message = job->name() + ": the program ends and has never asked for its outcome",
+              .jobs = {job->name()},
+              .places = {submit_of(*job)}});
+    checker().reporter.summarise();
+  });
+}
+
+void begin_job(std::string_view what, std::span<const Tensor> inputs,
+               std::span<const Tensor> outputs, const JobTraits& traits) noexcept {
+  contained([&] {
+    auto job = std::make_shared<WatchedJob>();
+    job->traits = traits;
+    job->what = what;
+    job->asked = of_this_thread().synchronous_calls != 0;
+    for (const Tensor& input : inputs) job->uses.push_back(use_of(input, false));
+    for (const Tensor& output : outputs) job->uses.push_back(use_of(output, true));
+    of_this_thread().push(std::move(job));
+  });
+}
+
+void SynchronousCall::enter() noexcept {
+  contained([&] {
+    ++of_this_thread().synchronous_calls;
+    entered_ = true;
+  });
+}
+
+void SynchronousCall::leave() noexcept {
+  --of_this_thread().synchronous_calls;
+}
+
+void note_asked(queue::SequenceId id) noexcept {
+  contained([&] { static_cast<void>(checker().book.note_asked(id)); });
+}
+
+void note_asked_up_to(queue::SequenceId id) noexcept {
+  contained([&] { checker().book.note_asked_up_to(id); });
+}
+
+void note_all_asked() noexcept {
+  checker().book.note_all_asked();
+}
+
+void note_unit_asked(uint16_t unit) noexcept {
+  checker().book.note_unit_asked(unit);
+}
+
+void note_poll_of_pending() noexcept {
+  contained(count_poll);
+}
+
+void note_second_wait(uint64_t shown_id) noexcept {
+  contained([&] {
+    const std::string job =
+        queue::unit_of(shown_id) == 0
+            ? fmt::format("job {}", shown_id)
+            : fmt::format("job {}:{}", queue::unit_of(shown_id), queue::counter_of(shown_id));
+    report(
+        {.hazard = Hazard::kWaitedTwice,
+         .message = fmt::format("the program waits for {}, whose result was collected before", job),
+         .jobs = {job},
+         .places = {{"the wait is here", Stack::here()}}});
+  });
+}
+
+void note_discarded(queue::SequenceId id) noexcept {
+  contained([&] { checker().book.note_discarded(id); });
+}
+
+void note_detached(queue::SequenceId id) noexcept {
+  contained([&] { checker().book.note_detached(id); });
+}
+
+void note_access(const char* call, const void* data, size_t bytes, bool writes) noexcept {
+  contained([&] {
+    const JobBook::Found found = checker().book.user_of(data, bytes, writes);
+    if (found.job == nullptr) return;
+    report({.hazard = Hazard::kEarlyAccess,
+            .message = fmt::format("{} {} the memory of {} of {}, which is in flight", call,
+                                   writes ? "writes" : "reads", text_of_place(found.place),
+                                   found.job->name()),
+            .jobs = {found.job->name()},
+            .tensor = found.place,
+            .places = {{"the call is here", Stack::here()}, submit_of(*found.job)}});
+  });
+}
+
+void note_freed(const char* call, std::string_view what, const void* data, size_t bytes) noexcept {
+  contained([&] {
+    const JobBook::Found found = checker().book.user_within(data, bytes);
+    if (found.job == nullptr) return;
+    report({.hazard = Hazard::kFreedInFlight,
+            .message = fmt::format("{} frees {}, which is {} of {}, while the job is in flight",
+                                   call, what, text_of_place(found.place), found.job->name()),
+            .jobs = {found.job->name()},
+            .tensor = found.place,
+            .places = {{"the call is here", Stack::here()}, submit_of(*found.job)}});
+  });
+}
+
+}  // namespace millrace::check

@@ -1,0 +1,111 @@
+// JobBook: what the checker knows of the jobs of the process: those in flight, with the memory that
+// they use, and those that have completed and of which the program has not asked the outcome. Of
+// the latter the last few thousand are kept. Thread-safe.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "check/check.h"
+#include "check/finding.h"
+#include "check/input_sum.h"
+#include "check/stack.h"
+#include "queue/requests/ids.h"
+
+namespace millrace::check {
+
+// One tensor of a job.
+struct Use {
+  TensorPlace place;
+  bool is_output = false;
+  bool may_change = false;  // an input that a job in flight may write; guarded by the book
+  InputSum sum{};           // of an input, when the job was submitted
+};
+
+struct WatchedJob {
+  queue::SequenceId id = 0;
+  JobTraits traits;
+  std::string what;  // such as: model "resnet50"
+  Stack submitted;
+  std::vector<Use> uses{};
+  // Guarded by the book.
+  bool asked = false;      // the program knows the outcome, or will
+  bool discarded = false;  // its handle is being destroyed
+  bool detached = false;   // its handle was given up
+  uint64_t age = 0;
+
+  // Returns what the program may know the job by, such as: job 3:17 of model "resnet50".
+  std::string name() const;
+};
+using JobPointer = std::shared_ptr<WatchedJob>;
+
+// Two uses of the same memory by two jobs in flight.
+struct Conflict {
+  JobPointer earlier;
+  TensorPlace earlier_place, later_place;
+  bool both_write = false;
+};
+
+class JobBook {
+ public:
+  static constexpr size_t kMostUnasked = 4096;
+
+  // Adds a job that is about to be submitted, and returns its first conflict with each of the jobs
+  // in flight.
+  std::vector<Conflict> add(const JobPointer& job);
+  // Removes a job from those in flight. Null for a job that was not added. From here on nothing
+  // else changes its uses.
+  JobPointer complete(queue::SequenceId id);
+
+  // Notes that the program has asked for the outcome, and returns the job if it is still known.
+  JobPointer note_asked(queue::SequenceId id);
+  // Notes the same for the job and those before it in its unit.
+  void note_asked_up_to(queue::SequenceId id);
+  void note_unit_asked(uint16_t unit) noexcept { asked_units_[unit].store(true); }
+  void note_all_asked() noexcept { all_asked_.store(true); }
+  // Returns a job that is in flight, or of whose outcome the program has not asked.
+  JobPointer find(queue::SequenceId id);
+  void note_discarded(queue::SequenceId id);
+  void note_detached(queue::SequenceId id);
+
+  // A use by a job in flight.
+  struct Found {
+    JobPointer job;
+    TensorPlace place;
+  };
+  // Returns the first use that the memory overlaps. A reader only disturbs outputs.
+  Found user_of(const void* data, size_t bytes, bool writes);
+  // Returns the first use that lies within the memory.
+  Found user_within(const void* data, size_t bytes);
+
+  // Returns the jobs of whose outcome the program has never asked and cannot learn any more.
+  std::vector<JobPointer> never_asked();
+
+ private:
+  using ById = std::unordered_map<queue::SequenceId, JobPointer>;
+
+  bool is_asked(const WatchedJob& job) const noexcept;
+  bool is_read_between(const JobPointer& earlier, const TensorPlace& place) const;
+  void compare(const JobPointer& earlier, WatchedJob& later, std::vector<Conflict>& conflicts);
+  JobPointer find_locked(queue::SequenceId id);
+  void forget(queue::SequenceId id);
+  void remember(const JobPointer& job);
+
+  std::mutex mutex_;
+  ById in_flight_;
+  ById unasked_;
+  std::map<uint64_t, queue::SequenceId> unasked_by_age_;
+  uint64_t next_age_ = 0;
+  std::array<std::atomic<bool>, size_t{1} << 16> asked_units_{};
+  std::atomic<bool> all_asked_{false};
+};
+
+}  // namespace millrace::check
