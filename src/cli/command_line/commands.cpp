@@ -245,8 +245,8 @@ void add_bench_command(CLI::App& app, CommandLine& line) {
   taking(command->add_option(
              "--model", arguments->models,
              "instead of one model: each of several that run at the same time, as "
-             "FILE:rate=20,priority=1,in-flight=4 with any of these keys; without a rate, jobs are "
-             "always in flight, and a higher priority goes first"),
+             "FILE:rate=20,priority=1 with any of the keys rate, priority and in-flight; without a "
+             "rate, jobs are always in flight, and a higher priority goes first"),
          "MODEL");
   add_load_flags(*command, *arguments);
   as_choice(command->add_option("--view", arguments->view, "view of the tensors"), {"cpu", "hw"})
