@@ -10,3 +10,19 @@ if(MILLRACE_BUILD_SERVE)
     set(MILLRACE_BUILD_SERVE OFF)
   endif()
 endif()
+
+# gRPC is an optional part of the server. ThreadSanitizer sees nothing of the synchronisation in its
+# libraries, and would report races between their threads.
+cmake_dependent_option(MILLRACE_SERVE_GRPC "Build the server with gRPC, where its needs are met" ON
+  "MILLRACE_BUILD_SERVE;NOT MILLRACE_SANITIZE STREQUAL thread" OFF)
+if(MILLRACE_SERVE_GRPC)
+  pkg_check_modules(GRPC grpc++)
+  find_program(MILLRACE_PROTOC protoc)
+  find_program(MILLRACE_GRPC_PLUGIN grpc_cpp_plugin)
+  mark_as_advanced(MILLRACE_PROTOC MILLRACE_GRPC_PLUGIN)
+  if(NOT GRPC_FOUND OR NOT MILLRACE_PROTOC OR NOT MILLRACE_GRPC_PLUGIN)
+    message(STATUS "millrace serve is built without gRPC: that needs libgrpc++-dev and "
+      "protobuf-compiler-grpc")
+    set(MILLRACE_SERVE_GRPC OFF)
+  endif()
+endif()

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,8 @@ struct HttpLimits {
 struct Options {
   std::vector<std::string> models;  // .onnx files, archives, and folders of models
   std::string address = "127.0.0.1";
-  uint16_t http_port = 8080;  // 0: any free one
+  uint16_t http_port = 8080;          // 0: any free one
+  std::optional<uint16_t> grpc_port;  // 0: any free one; none: no gRPC
   std::string device = "cpu";
   std::string precision = "fp32";        // of .onnx files
   uint32_t batch = 1;                    // frames per job of .onnx files

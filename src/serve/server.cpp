@@ -25,6 +25,7 @@ Server::Server(const Options& options, Device device)
 Server::~Server() {
   models_.close();
   if (http_) http_->stop();
+  if (grpc_) grpc_->stop();
   workers_.join();
 }
 
@@ -32,10 +33,18 @@ Result<std::unique_ptr<Server>> Server::start(const Options& options) {
   MILLRACE_ASSIGN_OR_RETURN(Device device, Device::open(options.device));
   MILLRACE_ASSIGN_OR_RETURN(std::unique_ptr<Server> server, create(options, std::move(device)));
   MILLRACE_RETURN_IF_ERROR(server->models_.start());
-  MILLRACE_ASSIGN_OR_RETURN(
-      server->http_, HttpServer::start(options.address, options.http_port, options.http,
-                                       server->service_, server->workers_, server->connections_));
+  MILLRACE_RETURN_IF_ERROR(server->listen());
   return server;
+}
+
+Status Server::listen() {
+  MILLRACE_ASSIGN_OR_RETURN(
+      http_, HttpServer::start(options_.address, options_.http_port, options_.http, service_,
+                               workers_, connections_));
+  if (!options_.grpc_port) return {};
+  MILLRACE_ASSIGN_OR_RETURN(grpc_, GrpcServer::start(options_.address, *options_.grpc_port,
+                                                     options_.http, service_, workers_));
+  return {};
 }
 
 Result<std::unique_ptr<Server>> Server::create(const Options& options, Device device) {
@@ -49,13 +58,19 @@ Result<std::unique_ptr<Server>> Server::create(const Options& options, Device de
 bool Server::drain() {
   service_.begin_drain();
   http_->close_after_answers();
+  if (grpc_) grpc_->end_streams();
   const auto time = std::chrono::duration_cast<std::chrono::nanoseconds>(
       std::chrono::duration<double>(options_.drain_seconds));
-  const bool in_time = http_->wait_answered(std::chrono::steady_clock::now() + time);
-  if (in_time) return true;
+  if (wait_answered(std::chrono::steady_clock::now() + time)) return true;
   http_->cancel_work();
-  http_->wait_answered(std::chrono::steady_clock::now() + kLastAnswers);
+  if (grpc_) grpc_->cancel_work();
+  wait_answered(std::chrono::steady_clock::now() + kLastAnswers);
   return false;
+}
+
+bool Server::wait_answered(std::chrono::steady_clock::time_point limit) {
+  const bool http = http_->wait_answered(limit);
+  return (!grpc_ || grpc_->wait_answered(limit)) && http;
 }
 
 }  // namespace millrace::serve

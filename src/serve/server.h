@@ -1,11 +1,12 @@
 // Server: everything that `millrace serve` does between its command line and its signals.
 //
-// Each thread has its task: the thread of HttpServer owns the connections; the lanes of the device
-// compute; the thread for callbacks makes answers; workers read and write long JSON. The caller's
-// thread starts and ends the server.
+// Each thread has its task: the thread of HttpServer and those of gRPC own the connections; the
+// lanes of the device compute; the thread for callbacks makes answers; workers read and write long
+// JSON. The caller's thread starts and ends the server.
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -13,6 +14,7 @@
 
 #include "base/status.h"
 #include "millrace/device.hpp"
+#include "serve/grpc/grpc_server.h"
 #include "serve/http/http_server.h"
 #include "serve/http/workers.h"
 #include "serve/metrics.h"
@@ -25,13 +27,15 @@ namespace millrace::serve {
 class Server {
  public:
   // Opens the device, loads the models and listens. Errors are those of Device::open(), of
-  // ModelRepository::start(), and of HttpServer::start(); kResourceExhausted if the system refuses
-  // threads.
+  // ModelRepository::start(), and of the start() of HttpServer and GrpcServer; kResourceExhausted
+  // if the system refuses threads.
   static Result<std::unique_ptr<Server>> start(const Options& options);
   ~Server();
 
   std::string url() const { return http_->url(); }
   uint16_t port() const { return http_->port(); }
+  // The port for gRPC; 0 if the options state none.
+  uint16_t grpc_port() const { return grpc_ ? grpc_->port() : 0; }
   // Returns the models that are served.
   ModelRepository::Models models() const { return models_.all(); }
   // Returns the models of repositories that could not be loaded.
@@ -44,6 +48,8 @@ class Server {
  private:
   Server(const Options& options, Device device);
   static Result<std::unique_ptr<Server>> create(const Options& options, Device device);
+  Status listen();
+  bool wait_answered(std::chrono::steady_clock::time_point limit);
 
   const Options options_;
   Device device_;
@@ -53,6 +59,7 @@ class Server {
   std::atomic<uint32_t> connections_ = 0;
   Service service_;
   std::unique_ptr<HttpServer> http_;
+  std::unique_ptr<GrpcServer> grpc_;  // null: no gRPC
 };
 
 }  // namespace millrace::serve

@@ -67,6 +67,8 @@ class Serve : public ::testing::Test {
            "]}]" + (parameters.empty() ? "" : R"(,"parameters":{)" + parameters + "}") + "}";
   }
 
+  void stop() { server_.reset(); }
+
   serve::Options options_;
 
  private:

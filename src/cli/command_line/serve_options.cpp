@@ -73,6 +73,9 @@ void add_http_options(CLI::App& command, serve::Options& options) {
       ->capture_default_str();
   as_count(command.add_option("--http-port", options.http_port, "port; 0: any free one"), 0, 65'535)
       ->capture_default_str();
+  as_count(command.add_option("--grpc-port", options.grpc_port,
+                              "port for gRPC; 0: any free one; otherwise there is no gRPC"),
+           0, 65'535);
   as_count(command.add_option("--max-body", http.body_bytes, "greatest size of a body in bytes"), 1,
            kMostBodyBytes)
       ->capture_default_str();

@@ -40,7 +40,9 @@ void say_ready(const serve::Server& server) {
   for (const auto& model : server.models())
     names.push_back(printable(model->version() == "1" ? model->name()
                                                       : model->name() + "/" + model->version()));
-  fmt::print("ready: {} on {}\n", fmt::join(names, ", "), server.url());
+  const std::string grpc =
+      server.grpc_port() == 0 ? "" : fmt::format(" and, for gRPC, port {}", server.grpc_port());
+  fmt::print("ready: {} on {}{}\n", fmt::join(names, ", "), server.url(), grpc);
   std::fflush(stdout);
 }
 

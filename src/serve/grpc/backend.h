@@ -1,0 +1,47 @@
+// Backend: what the calls of gRPC give their requests to. Thread-safe.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "serve/grpc/calls.h"
+#include "serve/grpc/rest_form.h"
+#include "serve/http/message.h"
+#include "serve/http/workers.h"
+
+namespace millrace::serve {
+
+class Backend {
+ public:
+  // `all_bodies_bytes` limits the tensors of all requests that are not answered. What is passed by
+  // reference must outlive the backend.
+  Backend(Handler& handler, Workers& workers, uint64_t all_bodies_bytes)
+      : handler_(handler), workers_(workers), free_bytes_(all_bodies_bytes) {}
+
+  // Begins to answer an inference request, which it does not need after it has returned. `respond`
+  // is called once, during the call or later. Cancelling `work` ends the work. Does not throw,
+  // unless `respond` does.
+  void infer(const inference::ModelInferRequest& request, const CallHead& head,
+             const std::shared_ptr<RequestWork>& work, Respond respond);
+  // Answers a request without a body, for one of the paths that are not for inference.
+  void look_up(std::string path, const CallHead& head, Respond respond);
+
+  Calls& calls() { return calls_; }
+
+ private:
+  void begin(const inference::ModelInferRequest& request, const CallHead& head,
+             const std::shared_ptr<RequestWork>& work, const Respond& respond);
+  HttpResponse refusal(const HttpRequest& head, const Status& status);
+  bool take_bytes(uint64_t bytes);
+  void hand_over(HttpRequest request, size_t json_bytes, const std::shared_ptr<RequestWork>& work,
+                 const Respond& respond);
+
+  Handler& handler_;
+  Workers& workers_;
+  std::atomic<uint64_t> free_bytes_;
+  Calls calls_;
+};
+
+}  // namespace millrace::serve

@@ -1,0 +1,47 @@
+#include "serve/grpc/grpc_status.h"
+
+#include <new>
+
+namespace millrace::serve {
+namespace {
+
+grpc::StatusCode grpc_code(unsigned http_status) {
+  switch (http_status) {
+    case 400:
+      return grpc::StatusCode::INVALID_ARGUMENT;
+    case 401:
+      return grpc::StatusCode::UNAUTHENTICATED;
+    case 403:
+      return grpc::StatusCode::PERMISSION_DENIED;
+    case 404:
+      return grpc::StatusCode::NOT_FOUND;
+    case 429:
+      return grpc::StatusCode::RESOURCE_EXHAUSTED;
+    case 501:
+      return grpc::StatusCode::UNIMPLEMENTED;
+    case 503:
+      return grpc::StatusCode::UNAVAILABLE;
+    case 504:
+      return grpc::StatusCode::DEADLINE_EXCEEDED;
+    default:
+      return grpc::StatusCode::INTERNAL;
+  }
+}
+
+}  // namespace
+
+grpc::Status grpc_status(const RestFailure& failure) {
+  return {grpc_code(failure.status), failure.message};
+}
+
+grpc::Status grpc_status(const std::exception& error) noexcept {
+  const bool no_memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
+  try {
+    return {no_memory ? grpc::StatusCode::RESOURCE_EXHAUSTED : grpc::StatusCode::INTERNAL,
+            no_memory ? "there is not enough memory" : error.what()};
+  } catch (const std::exception&) {
+    return grpc::Status::CANCELLED;
+  }
+}
+
+}  // namespace millrace::serve

@@ -1,0 +1,28 @@
+// The calls that bring inference requests: one in ModelInfer, any number in ModelStreamInfer.
+//
+// gRPC calls their On... functions on threads of its own, and holds a plain pointer until OnDone();
+// Calls owns them for that long.
+#pragma once
+
+#include <grpcpp/support/server_callback.h>
+
+#include "open_inference.pb.h"
+#include "serve/grpc/backend.h"
+
+namespace millrace::serve {
+
+CallHead head_of(const grpc::CallbackServerContext& context);
+
+// Begins to answer a call of ModelInfer. The messages live until gRPC is done with the call.
+grpc::ServerUnaryReactor* infer_once(Backend& backend, grpc::CallbackServerContext& context,
+                                     const inference::ModelInferRequest& request,
+                                     inference::ModelInferResponse& response);
+
+// The most requests of one stream that are being answered. Beyond it no further one is read, so
+// that gRPC's flow control stops the client.
+inline constexpr size_t kMostOfStream = 64;
+
+grpc::ServerBidiReactor<inference::ModelInferRequest, inference::ModelStreamInferResponse>*
+infer_stream(Backend& backend, grpc::CallbackServerContext& context);
+
+}  // namespace millrace::serve

@@ -1,0 +1,82 @@
+#include <chrono>
+#include <exception>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "serve/grpc/grpc_status.h"
+#include "serve/grpc/infer_calls.h"
+
+namespace millrace::serve {
+namespace {
+
+// Clients with a retry policy wait for so long, as gRPC's retry design says.
+constexpr const char* kPushback = "grpc-retry-pushback-ms";
+
+class InferOnce final : public grpc::ServerUnaryReactor,
+                        public Call,
+                        public std::enable_shared_from_this<InferOnce> {
+ public:
+  InferOnce(Backend& backend, grpc::CallbackServerContext& context,
+            inference::ModelInferResponse& response)
+      : backend_(backend),
+        context_(context),
+        response_(response),
+        work_(std::make_shared<RequestWork>()) {}
+
+  void begin(const inference::ModelInferRequest& request) {
+    backend_.infer(request, head_of(context_), work_,
+                   [self = shared_from_this(), form = AnswerForm(request)](
+                       const HttpResponse& answer) { self->answer(answer, form); });
+  }
+
+  void cancel() noexcept override { work_->cancel(); }
+  void take_no_more() override {}
+
+ private:
+  void OnCancel() override { cancel(); }
+  void OnDone() override { backend_.calls().end(this); }
+
+  void answer(const HttpResponse& answer, const AnswerForm& form) {
+    grpc::Status status;
+    try {
+      if (const auto failure = read_answer(answer, form, response_)) {
+        status = grpc_status(*failure);
+        if (failure->retry_seconds > 0)
+          context_.AddTrailingMetadata(kPushback, std::to_string(failure->retry_seconds * 1000));
+      }
+    } catch (const std::exception& error) {
+      status = grpc_status(error);
+    }
+    Finish(status);
+  }
+
+  Backend& backend_;
+  grpc::CallbackServerContext& context_;
+  inference::ModelInferResponse& response_;
+  const std::shared_ptr<RequestWork> work_;
+};
+
+}  // namespace
+
+CallHead head_of(const grpc::CallbackServerContext& context) {
+  CallHead head;
+  const auto deadline = context.deadline();
+  if (deadline != std::chrono::system_clock::time_point::max())
+    head.time_left = deadline - std::chrono::system_clock::now();
+  const auto found = context.client_metadata().find("authorization");
+  if (found != context.client_metadata().end())
+    head.authorization.assign(found->second.data(), found->second.size());
+  return head;
+}
+
+grpc::ServerUnaryReactor* infer_once(Backend& backend, grpc::CallbackServerContext& context,
+                                     const inference::ModelInferRequest& request,
+                                     inference::ModelInferResponse& response) {
+  const auto call = std::make_shared<InferOnce>(backend, context, response);
+  backend.calls().begin(call);
+  call->begin(request);
+  return call.get();
+}
+
+}  // namespace millrace::serve

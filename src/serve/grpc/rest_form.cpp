@@ -1,0 +1,307 @@
+#include "serve/grpc/rest_form.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <chrono>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "serve/grpc/typed_contents.h"
+#include "serve/protocol/tensor_type.h"
+
+namespace millrace::serve {
+namespace {
+
+using nlohmann::json;
+using Parameters = google::protobuf::Map<std::string, inference::InferParameter>;
+using InputTensorMessage = inference::ModelInferRequest::InferInputTensor;
+
+constexpr std::string_view kBytes = "BYTES";
+constexpr std::string_view kBinaryOutputs = "binary_data_output";
+// Longer deadlines are none in practice, and the handler reads none that is longer.
+constexpr std::chrono::hours kLongest{24 * 364};
+
+bool is_plain(char letter) {
+  return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
+         (letter >= '0' && letter <= '9');
+}
+
+std::string percent_encoded(std::string_view text) {
+  std::string encoded;
+  for (const char letter : text)
+    encoded += is_plain(letter) ? std::string(1, letter)
+                                : fmt::format("%{:02X}", static_cast<unsigned char>(letter));
+  return encoded;
+}
+
+json value_of(const inference::InferParameter& parameter) {
+  switch (parameter.parameter_choice_case()) {
+    case inference::InferParameter::kBoolParam:
+      return parameter.bool_param();
+    case inference::InferParameter::kInt64Param:
+      return parameter.int64_param();
+    case inference::InferParameter::kStringParam:
+      return parameter.string_param();
+    case inference::InferParameter::kDoubleParam:
+      return parameter.double_param();
+    case inference::InferParameter::kUint64Param:
+      return parameter.uint64_param();
+    case inference::InferParameter::PARAMETER_CHOICE_NOT_SET:
+      break;
+  }
+  return nullptr;
+}
+
+json values_of(const Parameters& parameters) {
+  json values = json::object();
+  for (const auto& [name, parameter] : parameters) values[name] = value_of(parameter);
+  return values;
+}
+
+// One input: where its bytes come from, and how many there are.
+struct Source {
+  DataType type = DataType::kUnknown;
+  const std::string* raw = nullptr;  // null: typed contents
+  size_t bytes = 0;
+};
+
+Result<Source> source_of(const inference::ModelInferRequest& request, int i) {
+  const InputTensorMessage& input = request.inputs(i);
+  const auto type = type_of_protocol(input.datatype());
+  if (!type)
+    return invalid_argument(
+        fmt::format("input \"{}\" has the datatype \"{}\", which no model takes", input.name(),
+                    input.datatype()));
+  if (request.raw_input_contents_size() > 0) {
+    if (input.has_contents())
+      return invalid_argument(fmt::format(
+          "input \"{}\" has contents, and the request has raw_input_contents", input.name()));
+    const std::string& raw = request.raw_input_contents(i);
+    return Source{*type, &raw, raw.size()};
+  }
+  const Result<size_t> elements = count_elements(input.contents(), *type);
+  if (!elements.ok())
+    return invalid_argument(
+        fmt::format("input \"{}\" {}", input.name(), elements.status().message()));
+  return Source{*type, nullptr, *elements * size_of(*type)};
+}
+
+Result<std::vector<Source>> sources_of(const inference::ModelInferRequest& request) {
+  const int raw = request.raw_input_contents_size();
+  if (raw > 0 && raw != request.inputs_size())
+    return invalid_argument(fmt::format("the request has {} inputs and {} raw_input_contents",
+                                        request.inputs_size(), raw));
+  std::vector<Source> sources;
+  for (int i = 0; i < request.inputs_size(); ++i) {
+    MILLRACE_ASSIGN_OR_RETURN(const Source source, source_of(request, i));
+    sources.push_back(source);
+  }
+  return sources;
+}
+
+// All outputs are asked for as raw bytes, whatever the client takes: the answer is converted.
+std::string header_of(const inference::ModelInferRequest& request,
+                      std::span<const Source> sources) {
+  json header = {{"inputs", json::array()}, {"parameters", values_of(request.parameters())}};
+  header["parameters"][kBinaryOutputs] = true;
+  for (int i = 0; i < request.inputs_size(); ++i) {
+    const InputTensorMessage& input = request.inputs(i);
+    json parameters = values_of(input.parameters());
+    parameters["binary_data_size"] = sources[static_cast<size_t>(i)].bytes;
+    header["inputs"].push_back(
+        {{"name", input.name()},
+         {"datatype", input.datatype()},
+         {"shape", json::array_t(input.shape().begin(), input.shape().end())},
+         {"parameters", std::move(parameters)}});
+  }
+  for (const auto& output : request.outputs()) {
+    json parameters = values_of(output.parameters());
+    parameters["binary_data"] = true;
+    header["outputs"].push_back({{"name", output.name()}, {"parameters", std::move(parameters)}});
+  }
+  return header.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+Status write_tensors(const inference::ModelInferRequest& request, std::span<const Source> sources,
+                     std::byte* to) {
+  for (size_t i = 0; i < sources.size(); ++i) {
+    const InputTensorMessage& input = request.inputs(static_cast<int>(i));
+    if (sources[i].raw != nullptr) {
+      std::memcpy(to, sources[i].raw->data(), sources[i].bytes);
+    } else if (const Status status = write_elements(input.contents(), sources[i].type, to);
+               !status.ok()) {
+      return invalid_argument(fmt::format("input \"{}\" {}", input.name(), status.message()));
+    }
+    to += sources[i].bytes;
+  }
+  return {};
+}
+
+bool is_picture_request(const inference::ModelInferRequest& request) {
+  return std::ranges::any_of(request.inputs(),
+                             [](const auto& input) { return input.datatype() == kBytes; });
+}
+
+// Raw elements of BYTES follow their lengths, which are four bytes, the lowest first.
+uint32_t length_at(std::string_view raw) {
+  uint32_t length = 0;
+  for (size_t i = 0; i < 4; ++i) length |= uint32_t{static_cast<unsigned char>(raw[i])} << (8 * i);
+  return length;
+}
+
+void add_raw_element(std::string_view element, std::string& raw) {
+  for (size_t i = 0; i < 4; ++i) raw += static_cast<char>(element.size() >> (8 * i) & 0xFF);
+  raw += element;
+}
+
+Result<std::string_view> only_element(const inference::ModelInferRequest& request) {
+  const Status wrong = invalid_argument(
+      "an input of BYTES is a picture: the only input, with one element, for a model that takes "
+      "pictures");
+  if (request.inputs_size() != 1) return wrong;
+  if (request.raw_input_contents_size() == 0) {
+    const auto& contents = request.inputs(0).contents();
+    if (contents.bytes_contents_size() != 1) return wrong;
+    return std::string_view(contents.bytes_contents(0));
+  }
+  if (request.raw_input_contents_size() != 1) return wrong;
+  const std::string_view raw = request.raw_input_contents(0);
+  if (raw.size() < 4 || length_at(raw) != raw.size() - 4) return wrong;
+  return raw.substr(4);
+}
+
+Result<RestBody> picture_body(const inference::ModelInferRequest& request) {
+  if (!request.outputs().empty() || !request.parameters().empty())
+    return invalid_argument(
+        "the request of a picture has neither outputs nor parameters: the answer has the five "
+        "highest classes");
+  MILLRACE_ASSIGN_OR_RETURN(const std::string_view picture, only_element(request));
+  RestBody body;
+  body.is_picture = true;
+  if (!MemoryBlock::allocate(picture.size(), 0, body.bytes))
+    return Status(StatusCode::kOutOfMemory, "there is not enough memory for the body");
+  std::memcpy(body.bytes.data(), picture.data(), picture.size());
+  return body;
+}
+
+// One output of an answer, of which `raw` are the raw parts that no output has taken yet.
+void read_output(const json& described, std::span<const std::span<const std::byte>>& raw,
+                 bool as_raw, inference::ModelInferResponse& response) {
+  auto& output = *response.add_outputs();
+  output.set_name(described.value("name", ""));
+  output.set_datatype(described.value("datatype", ""));
+  for (const json& size : described.value("shape", json::array()))
+    output.add_shape(size.get<int64_t>());
+  if (const auto data = described.find("data"); data != described.end()) {
+    std::string joined;
+    for (const json& element : *data) {
+      const auto& text = element.get_ref<const std::string&>();
+      if (as_raw)
+        add_raw_element(text, joined);
+      else
+        output.mutable_contents()->add_bytes_contents(text);
+    }
+    if (as_raw) response.add_raw_output_contents(std::move(joined));
+    return;
+  }
+  std::span<const std::byte> bytes;
+  if (described.at("parameters").at("binary_data_size").get<uint64_t>() > 0) {
+    bytes = raw.front();
+    raw = raw.subspan(1);
+  }
+  if (as_raw)
+    response.add_raw_output_contents(bytes.data(), bytes.size());
+  else
+    add_elements(bytes, type_of_protocol(output.datatype()).value_or(DataType::kUnknown),
+                 *output.mutable_contents());
+}
+
+// An output of 16-bit floating point has no field, and the protocol has all outputs raw or none.
+bool has_fields(const json& outputs) {
+  return std::ranges::none_of(outputs, [](const json& output) {
+    const auto type = type_of_protocol(output.value("datatype", ""));
+    return type && !has_json_form(*type);
+  });
+}
+
+}  // namespace
+
+std::string model_path(std::string_view name, std::string_view version) {
+  std::string path = "/v2/models/" + percent_encoded(name);
+  if (!version.empty()) path += "/versions/" + percent_encoded(version);
+  return path;
+}
+
+HttpRequest rest_head(std::string path, const CallHead& call) {
+  HttpRequest head;
+  head.arrival = std::chrono::steady_clock::now();
+  head.method = "GET";
+  head.target = std::move(path);
+  if (!call.authorization.empty()) head.fields.emplace_back("Authorization", call.authorization);
+  return head;
+}
+
+HttpRequest rest_head(const inference::ModelInferRequest& request, const CallHead& call) {
+  HttpRequest head =
+      rest_head(model_path(request.model_name(), request.model_version()) + "/infer", call);
+  head.method = "POST";
+  head.fields.emplace_back("Content-Length", std::to_string(request.ByteSizeLong()));
+  if (!call.time_left) return head;
+  const auto time =
+      std::clamp<std::chrono::nanoseconds>(*call.time_left, std::chrono::nanoseconds(1), kLongest);
+  head.fields.emplace_back("X-Request-Timeout", fmt::format("{}ns", time.count()));
+  return head;
+}
+
+Result<RestBody> rest_body(const inference::ModelInferRequest& request) {
+  if (is_picture_request(request)) return picture_body(request);
+  MILLRACE_ASSIGN_OR_RETURN(const std::vector<Source> sources, sources_of(request));
+  const std::string header = header_of(request, sources);
+  RestBody body;
+  body.json_bytes = header.size();
+  size_t bytes = header.size();
+  for (const Source& source : sources) bytes += source.bytes;
+  if (!MemoryBlock::allocate(bytes, header.size(), body.bytes))
+    return Status(StatusCode::kOutOfMemory, "there is not enough memory for the body");
+  std::memcpy(body.bytes.data(), header.data(), header.size());
+  MILLRACE_RETURN_IF_ERROR(write_tensors(request, sources, body.bytes.data() + header.size()));
+  return body;
+}
+
+AnswerForm::AnswerForm(const inference::ModelInferRequest& request)
+    : id(request.id()), raw(request.raw_input_contents_size() > 0) {
+  const auto found = request.parameters().find(std::string(kBinaryOutputs));
+  if (found != request.parameters().end() && found->second.bool_param()) raw = true;
+}
+
+std::optional<RestFailure> failure_of(const HttpResponse& answer) {
+  if (answer.status == 200) return std::nullopt;
+  RestFailure failure = {.status = answer.status};
+  const json body = json::parse(answer.text, nullptr, false);
+  if (body.is_object()) failure.message = body.value("error", "");
+  for (const auto& [name, value] : answer.fields)
+    if (name == "Retry-After")
+      std::from_chars(value.data(), value.data() + value.size(), failure.retry_seconds);
+  return failure;
+}
+
+std::optional<RestFailure> read_answer(const HttpResponse& answer, const AnswerForm& form,
+                                       inference::ModelInferResponse& response) {
+  if (auto failure = failure_of(answer)) return failure;
+  // With raw tensors, the text is the header alone.
+  const json header = json::parse(answer.text);
+  response.set_model_name(header.value("model_name", ""));
+  response.set_model_version(header.value("model_version", ""));
+  response.set_id(form.id);
+  std::span<const std::span<const std::byte>> raw = answer.raw;
+  const json& outputs = header.at("outputs");
+  const bool as_raw = form.raw || !has_fields(outputs);
+  for (const json& output : outputs) read_output(output, raw, as_raw, response);
+  return std::nullopt;
+}
+
+}  // namespace millrace::serve

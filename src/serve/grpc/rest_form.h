@@ -1,0 +1,58 @@
+// The form that the calls of gRPC have for the handler of the server, which knows the REST half of
+// the protocol: a path, a short JSON header, and raw tensors. So both halves have one set of
+// checks, limits, messages and metrics. Thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+#include "open_inference.pb.h"
+#include "serve/grpc/call_head.h"
+#include "serve/http/message.h"
+
+namespace millrace::serve {
+
+// /v2/models/NAME[/versions/VERSION], with all but letters and digits as percent codes. An empty
+// version is none.
+std::string model_path(std::string_view name, std::string_view version);
+
+// A request that has no body.
+HttpRequest rest_head(std::string path, const CallHead& call);
+// An inference request before it has its body.
+HttpRequest rest_head(const inference::ModelInferRequest& request, const CallHead& call);
+
+// The body: the header and the tensors, typed contents as raw bytes, too.
+struct RestBody {
+  MemoryBlock bytes;
+  size_t json_bytes = 0;    // of the header
+  bool is_picture = false;  // the bytes are a picture, without a header
+};
+
+// Errors: kInvalidArgument, kOutOfMemory.
+Result<RestBody> rest_body(const inference::ModelInferRequest& request);
+
+// What an answer needs to know of its request.
+struct AnswerForm {
+  explicit AnswerForm(const inference::ModelInferRequest& request);
+  std::string id;
+  bool raw = false;  // whether outputs are raw: as the inputs are, or if a parameter says so
+};
+
+// Fills the response of gRPC, and returns what went wrong instead. kOk, kInvalidArgument and so on
+// have the meaning that the status of HTTP has.
+struct RestFailure {
+  unsigned status = 200;  // of HTTP
+  std::string message = {};
+  unsigned retry_seconds = 0;  // when to try again; 0: not stated
+};
+std::optional<RestFailure> read_answer(const HttpResponse& answer, const AnswerForm& form,
+                                       inference::ModelInferResponse& response);
+
+// Returns the failure that an answer without 200 is, or nothing.
+std::optional<RestFailure> failure_of(const HttpResponse& answer);
+
+}  // namespace millrace::serve
