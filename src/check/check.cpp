@@ -28,8 +28,8 @@ struct Begun {
   Begun* next = nullptr;
 };
 
-// What a thread is doing. Trivially destructible, so that it can be used as long as the thread's
-// memory exists, also by destructors at the end of the thread.
+// The state of a thread. It is trivially destructible, so that it can be used as long as the
+// thread's memory exists, also by destructors at the end of the thread.
 struct ThreadState {
   Begun *first_begun = nullptr, *last_begun = nullptr;  // in order
   BusyPolls polls;
@@ -73,6 +73,12 @@ std::string text_of_place(const TensorPlace& place) {
   return place.frame == 0
              ? fmt::format("{} \"{}\"", place.role, place.name)
              : fmt::format("{} \"{}\" of frame {}", place.role, place.name, place.frame);
+}
+
+// Names a job by the id that the program knows: that of a runner, or of a unit.
+std::string text_of_id(uint64_t id) {
+  if (queue::unit_of(id) == 0) return fmt::format("job {}", id);
+  return fmt::format("job {}:{}", queue::unit_of(id), queue::counter_of(id));
 }
 
 Place submit_of(const WatchedJob& job) {
@@ -159,8 +165,9 @@ void on_waited(queue::SequenceId id, StatusCode code) {
   if (code == StatusCode::kPending) return count_poll();
   if (code == StatusCode::kInvalidJobId || code == StatusCode::kForked) return;
   const JobPointer job = checker().book.note_asked(id);
-  if (job == nullptr || !job->discarded || code == StatusCode::kOk || job->traits.has_callback)
-    return;
+  // A job is only cancelled because the program wants it.
+  const bool failed = code != StatusCode::kOk && code != StatusCode::kCancelled;
+  if (job == nullptr || !failed || !job->discarded || job->traits.has_callback) return;
   report({.hazard = Hazard::kIgnoredStatus,
           .message = fmt::format("{} failed with {}, and its handle was destroyed before the "
                                  "program has asked for the status",
@@ -179,7 +186,7 @@ void on_callback_ended(uint64_t id, int64_t time_ns) {
   Finding finding{.hazard = Hazard::kSlowCallback,
                   .message = fmt::format("a callback of {} took {:.1f} ms; other callbacks of the "
                                          "same unit or runner wait meanwhile",
-                                         known ? job->name() : fmt::format("job {}", id),
+                                         known ? job->name() : text_of_id(id),
                                          static_cast<double>(taken) / 1e6)};
   if (known) finding.jobs.push_back(job->name());
   if (known) finding.places.push_back(submit_of(*job));
@@ -294,10 +301,7 @@ void note_poll_of_pending() noexcept {
 
 void note_second_wait(uint64_t shown_id) noexcept {
   contained([&] {
-    const std::string job =
-        queue::unit_of(shown_id) == 0
-            ? fmt::format("job {}", shown_id)
-            : fmt::format("job {}:{}", queue::unit_of(shown_id), queue::counter_of(shown_id));
+    const std::string job = text_of_id(shown_id);
     report(
         {.hazard = Hazard::kWaitedTwice,
          .message = fmt::format("the program waits for {}, whose result was collected before", job),

@@ -1,6 +1,7 @@
-// What the APIs tell the hazard checker, which looks for mistakes of programs in the use of jobs
-// and their memory (docs/hazards.md). MILLRACE_CHECK starts it (check_program.h). It also observes
-// the table of hooks (base/hooks.h), for submits, completions, waits and callbacks.
+// By these functions the APIs tell the hazard checker what a program does. It looks for mistakes in
+// the use of jobs and their memory (docs/hazards.md). MILLRACE_CHECK starts it (check_program.h).
+// It also observes the table of hooks (base/hooks.h), for submits, completions, waits and
+// callbacks.
 //
 // Each function may only be called if on() returns true, so that a process without a checker pays
 // one relaxed load. None blocks, but for the mutex of the checker's tables, and none fails:

@@ -9,7 +9,7 @@ namespace millrace::check {
 namespace {
 
 bool overlap(uintptr_t a, size_t a_bytes, uintptr_t b, size_t b_bytes) noexcept {
-  return a < b + b_bytes && b < a + a_bytes;
+  return a_bytes != 0 && b_bytes != 0 && a < b + b_bytes && b < a + a_bytes;
 }
 
 bool overlap(const TensorPlace& a, const TensorPlace& b) noexcept {
