@@ -2,11 +2,13 @@
 // mode, in which nrt_execute did not wait.
 #include <chrono>
 
+#include "check/check.h"
 #include "nrt/calls/call.h"
 #include "nrt/calls/execution.h"
 #include "nrt/nrt.h"
 #include "nrt/nrt_experimental.h"
 #include "nrt/requests/compute_task.h"
+#include "nrt/requests/watched_request.h"
 
 namespace millrace::nrt {
 namespace {
@@ -24,7 +26,10 @@ NRT_STATUS execute(const char* call, Runtime& runtime, const Execution& executio
   trace::note_core(static_cast<int>(execution.model->core()));
   bool accepted = false;
   NRT_STATUS outcome = NRT_FAILURE;
+  const check::SynchronousCall waits;
   const Status status = (*unit)->queue_unit().execute([&](queue::Task& task) {
+    if (check::on()) [[unlikely]]
+      watch_execution(*binding, (*unit)->number());
     static_cast<ComputeTask&>(task).fill(std::move(binding), {&outcome, nullptr});
     accepted = true;
   });
@@ -88,6 +93,8 @@ NRT_STATUS nrt_async_drain_queued_execs(int32_t vnc) {
         runtime.units().find(number_of({static_cast<uint32_t>(vnc), UnitKind::kCompute, 0}));
     if (unit == nullptr) return NRT_SUCCESS;
     auto& queued = unit->queue_unit();
+    if (millrace::check::on()) [[unlikely]]
+      millrace::check::note_unit_asked(queued.id());
     return report(kCall, queued.wait_free(queued.depth(), std::chrono::nanoseconds::max()));
   });
 }

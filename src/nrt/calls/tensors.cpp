@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "check/check.h"
 #include "nrt/calls/call.h"
 #include "nrt/nrt.h"
 #include "nrt/objects/tensor.h"
@@ -59,8 +60,10 @@ NRT_STATUS check_copy(const char* call, const Tensor& tensor, uint64_t offset, c
 // Calls work(data), which returns a Status, while host access to the range is held (host_access.h).
 // Requirement: the range has been checked.
 template <class Work>
-Status with_range(const Tensor& tensor, uint64_t offset, uint64_t bytes, memory::Access access,
-                  Work&& work) {
+Status with_range(const char* call, const Tensor& tensor, uint64_t offset, uint64_t bytes,
+                  memory::Access access, Work&& work) {
+  if (check::on()) [[unlikely]]
+    check::note_access(call, tensor.data() + offset, bytes, access == memory::Access::kWrite);
   return memory::with_access(tensor.access(offset, bytes), access,
                              [&] { return work(tensor.data() + offset); });
 }
@@ -74,7 +77,7 @@ NRT_STATUS copy(const char* call, const Tensor& tensor, uint64_t offset, void* b
     return Status();
   };
   const auto access = to_tensor ? memory::Access::kWrite : memory::Access::kRead;
-  return report(call, with_range(tensor, offset, bytes, access, work));
+  return report(call, with_range(call, tensor, offset, bytes, access, work));
 }
 
 // Reads or writes one range on the calling thread.
@@ -179,6 +182,9 @@ void nrt_tensor_free(nrt_tensor_t** tensor) {
   with_runtime("nrt_tensor_free", [&](Runtime& runtime) {
     if (const std::shared_ptr<Tensor> freed = TensorHandles::of_process().drop(*tensor)) {
       trace::note_core(freed->core());
+      if (millrace::check::on()) [[unlikely]]
+        millrace::check::note_freed("nrt_tensor_free", fmt::format("tensor \"{}\"", freed->name()),
+                                    freed->data(), freed->size());
       runtime.bindings().clear();
     }
     return NRT_SUCCESS;
@@ -210,12 +216,12 @@ NRT_STATUS nrt_tensor_copy(const nrt_tensor_t* src, size_t src_offset, nrt_tenso
                                    to.check_range(dst_offset, size)})
         if (!status.ok()) return report(kCall, status);
       const auto read = [&](const std::byte* source) {
-        return with_range(to, dst_offset, size, Access::kWrite, [&](std::byte* target) {
+        return with_range(kCall, to, dst_offset, size, Access::kWrite, [&](std::byte* target) {
           std::memmove(target, source, size);
           return Status();
         });
       };
-      return report(kCall, with_range(from, src_offset, size, Access::kRead, read));
+      return report(kCall, with_range(kCall, from, src_offset, size, Access::kRead, read));
     });
   });
 }
@@ -224,7 +230,8 @@ NRT_STATUS nrt_tensor_memset(nrt_tensor_t* tensor, uint64_t offset, int value, s
   constexpr const char* kCall = "nrt_tensor_memset";
   return with_tensor(kCall, tensor, [&](Runtime&, const Tensor& to) {
     if (const Status range = to.check_range(offset, size); !range.ok()) return report(kCall, range);
-    return report(kCall, with_range(to, offset, size, Access::kWrite, [&](std::byte* target) {
+    return report(kCall,
+                  with_range(kCall, to, offset, size, Access::kWrite, [&](std::byte* target) {
                     std::memset(target, value, size);
                     return Status();
                   }));
@@ -267,6 +274,8 @@ NRT_STATUS nrt_tensor_check_output_completion(const nrt_tensor_t* output_tensor,
                                               uint64_t expected_completion_count) {
   constexpr const char* kCall = "nrt_tensor_check_output_completion";
   return with_output(kCall, output_tensor, [&](Tensor& tensor) {
+    if (millrace::check::on()) [[unlikely]]
+      millrace::check::note_all_asked();
     std::optional<std::chrono::microseconds> timeout;
     if (timeout_us >= 0) timeout.emplace(timeout_us);
     switch (tensor.completions().wait(expected_completion_count, timeout)) {

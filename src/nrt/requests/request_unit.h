@@ -29,6 +29,7 @@ class RequestUnit {
         faults_(std::move(faults)) {}
 
   queue::Unit& queue_unit() noexcept { return *unit_; }
+  uint16_t number() const noexcept { return number_; }
   // Returns kQueueFull if a fault plan refuses the next call that submits a request.
   Status admit_call() noexcept { return faults_ == nullptr ? Status() : faults_->admit_call(); }
   nrta_seq_t outward(queue::SequenceId id) const noexcept { return outward_id(number_, id); }

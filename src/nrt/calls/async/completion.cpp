@@ -4,6 +4,7 @@
 
 #include <span>
 
+#include "check/check.h"
 #include "nrt/calls/async/poll.h"
 #include "nrt/calls/call.h"
 #include "nrt/nrt_async.h"
@@ -28,6 +29,8 @@ NRT_STATUS give_completion_handle(const char* call, nrta_seq_t sequence, int* fd
     RequestUnit* const unit = unit_of(runtime, sequence);
     if (unit == nullptr) return never_issued(call, sequence);
     trace::note_request(sequence);
+    if (check::on()) [[unlikely]]
+      check::note_asked_up_to(unit->inward(sequence));
     const Result<int> handle = unit->completion_handle(sequence);
     if (!handle.ok()) return report(call, NRT_RESOURCE, handle.status().message());
     *fd = *handle;
@@ -48,6 +51,9 @@ NRT_STATUS nrta_is_completed(nrta_seq_t seq, bool* is_completed) {
     if (is_completed == nullptr) return NRT_INVALID;
     RequestUnit* const unit = unit_of(runtime, seq);
     *is_completed = unit != nullptr && unit->queue_unit().is_completed(unit->inward(seq));
+    if (unit != nullptr && millrace::check::on()) [[unlikely]]
+      *is_completed ? millrace::check::note_asked_up_to(unit->inward(seq))
+                    : millrace::check::note_poll_of_pending();
     return unit != nullptr ? NRT_SUCCESS : NRT_INVALID;
   });
 }
@@ -62,6 +68,8 @@ NRT_STATUS nrta_event_register_seq_id_completion(nrta_seq_t seq, int fd) {
     RequestUnit* const unit = unit_of(runtime, seq);
     if (unit == nullptr) return never_issued(kCall, seq);
     trace::note_request(seq);
+    if (millrace::check::on()) [[unlikely]]
+      millrace::check::note_asked_up_to(unit->inward(seq));
     return report(kCall, unit->queue_unit().notify_fd(unit->inward(seq), fd));
   });
 }
@@ -75,6 +83,8 @@ NRT_STATUS nrta_event_register_xu_completion(int lnc, nrta_xu_t xu, int queue, i
     trace::note_core(lnc);
     const Result<RequestUnit*> unit = runtime.units().use(*address);
     if (!unit.ok()) return report(kCall, unit.status());
+    if (millrace::check::on()) [[unlikely]]
+      millrace::check::note_unit_asked((*unit)->queue_unit().id());
     return report(kCall, (*unit)->queue_unit().notify_each_fd(fd));
   });
 }

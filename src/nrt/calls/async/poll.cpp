@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "check/check.h"
 #include "nrt/calls/call.h"
 
 namespace millrace::nrt {
@@ -14,6 +15,12 @@ namespace {
     if (sequence == nullptr) return report(kCall, NRT_INVALID, "the result pointer is null");
     return report(kCall, address_of(runtime, kinds, core, kind, queue).status());
   });
+}
+
+// The program learns of all requests that are completed by now.
+void note_poll_of(const queue::Unit& unit) noexcept {
+  check::note_unit_asked(unit.id());
+  if (unit.in_flight() != 0) check::note_poll_of_pending();
 }
 
 }  // namespace
@@ -39,7 +46,9 @@ NRT_STATUS last_completed(std::span<const UnitKind> kinds, uint32_t core, uint32
     const UnitAddress address{core, kinds[kind], static_cast<uint32_t>(queue)};
     if (runtime->units().has(address)) [[likely]] {
       const uint16_t number = number_of(address);
-      const RequestUnit* const unit = runtime->units().find(number);
+      RequestUnit* const unit = runtime->units().find(number);
+      if (unit != nullptr && check::on()) [[unlikely]]
+        note_poll_of(unit->queue_unit());
       *sequence = unit == nullptr ? outward_id(number, 0) : unit->last_completed();
       return NRT_SUCCESS;
     }

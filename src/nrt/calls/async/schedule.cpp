@@ -7,6 +7,7 @@
 
 #include <utility>
 
+#include "check/check.h"
 #include "nrt/calls/call.h"
 #include "nrt/calls/execution.h"
 #include "nrt/process/runtime.h"
@@ -14,6 +15,7 @@
 #include "nrt/requests/collective.h"
 #include "nrt/requests/compute_task.h"
 #include "nrt/requests/transfer_task.h"
+#include "nrt/requests/watched_request.h"
 
 namespace millrace::nrt {
 namespace {
@@ -66,6 +68,8 @@ NRT_STATUS submit_transfer(Runtime& runtime, const Route& route, int core_of_ten
   const NRT_STATUS found = find_destination(runtime, route, core_of_tensor, reply, destination);
   if (found != NRT_SUCCESS) return found;
   return submit<TransferTask>(route, destination, [&](TransferTask& task, StatusTarget target) {
+    if (check::on()) [[unlikely]]
+      watch_transfer(transfer, destination.unit->number());
     task.fill(std::move(transfer), std::move(target));
   });
 }
@@ -145,6 +149,8 @@ NRT_STATUS schedule_execution(const Route& route, nrt_model* model, const nrt_te
     status = bind_execution(route.call, runtime, execution, binding);
     if (status != NRT_SUCCESS) return status;
     return submit<ComputeTask>(route, destination, [&](ComputeTask& task, StatusTarget target) {
+      if (check::on()) [[unlikely]]
+        watch_execution(*binding, destination.unit->number());
       task.fill(std::move(binding), std::move(target));
     });
   });

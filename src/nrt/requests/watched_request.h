@@ -1,0 +1,15 @@
+// Tells the hazard checker (check/check.h) which memory a request uses. `unit` is the number of the
+// unit in the ids that programs see. Requirement: check::on() returned true. Thread-safe.
+#pragma once
+
+#include <cstdint>
+
+#include "nrt/requests/binding.h"
+#include "nrt/requests/transfer_task.h"
+
+namespace millrace::nrt {
+
+void watch_execution(const Binding& binding, uint16_t unit) noexcept;
+void watch_transfer(const Transfer& transfer, uint16_t unit) noexcept;
+
+}  // namespace millrace::nrt
