@@ -227,6 +227,15 @@ std::vector<OutputTensor> Inference::wanted_outputs() const {
   return wanted;
 }
 
+// Only the memory of outputs that are sent raw is needed any longer.
+void Inference::hand_memory_to(HttpResponse& response) {
+  request_.inputs.clear();
+  request_.body = {};
+  if (response.raw.empty()) return;
+  response.owner = shared_from_this();
+  for (const Output& output : outputs_) response.held_bytes += output.memory.size();
+}
+
 void Inference::answer_with_outputs() {
   expect_outputs();
   auto answer = [self = shared_from_this(), outputs = wanted_outputs()] {
@@ -234,7 +243,7 @@ void Inference::answer_with_outputs() {
     try {
       response = infer_response(self->model_->name(), self->model_->version(), self->request_.id,
                                 outputs, self->model_->labels());
-      response.owner = self;
+      self->hand_memory_to(response);
     } catch (const std::exception& error) {
       response = response_of(error);
     }

@@ -45,6 +45,7 @@ class Inference : public Work, public std::enable_shared_from_this<Inference> {
   void on_end(const Status& status);
   void answer_after(const Status& status);
   bool needs_more_memory();
+  void hand_memory_to(HttpResponse& response);
   void answer_with_outputs();
   void expect_outputs() const;
   std::vector<OutputTensor> wanted_outputs() const;

@@ -13,11 +13,12 @@
 namespace millrace::serve {
 
 struct HttpLimits {
-  uint64_t body_bytes = uint64_t{64} << 20;       // of one request
-  uint64_t all_bodies_bytes = uint64_t{1} << 30;  // of requests that are not answered
-  uint32_t header_bytes = 16 << 10;               // of one request, its first line included
-  uint32_t connections = 12'000;                  // further ones are answered with 503 and closed
-  double idle_seconds = 75;                       // between two requests of a connection
+  uint64_t body_bytes = uint64_t{64} << 20;        // of one request
+  uint64_t all_bodies_bytes = uint64_t{1} << 30;   // of requests that are not answered
+  uint64_t all_answers_bytes = uint64_t{1} << 30;  // that clients have not taken
+  uint32_t header_bytes = 16 << 10;                // of one request, its first line included
+  uint32_t connections = 12'000;                   // further ones are answered with 503 and closed
+  double idle_seconds = 75;                        // between two requests of a connection
   double header_seconds = 10;  // for a header, from its first byte to its last one
   double body_seconds = 60;    // for a body, and for a client to take its answer
 };

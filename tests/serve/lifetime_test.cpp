@@ -2,6 +2,7 @@
 // ones, and those that a server still has when it ends.
 #include <gmock/gmock.h>
 
+#include <cstdlib>
 #include <future>
 #include <string>
 
@@ -107,6 +108,55 @@ TEST_F(Lifetime, ADrainAnswersWhatWasAccepted) {
   EXPECT_EQ(answer.status, 200);
   EXPECT_EQ(answer.fields.at("connection"), "close");
   EXPECT_TRUE(drained.get());
+}
+
+// Sends a header, and returns when the server has taken it.
+void begin_request(HttpClient& client, const std::string& body) {
+  EXPECT_EQ(client
+                .ask("POST /v2/models/tiny/infer HTTP/1.1\r\nContent-Length: " +
+                     std::to_string(body.size()) + "\r\nExpect: 100-continue\r\n\r\n")
+                .status,
+            100);
+}
+
+TEST_F(Lifetime, ADrainWaitsForABodyThatIsUnderWay) {
+  serve::Server& server = start();
+  HttpClient slow = client();
+  begin_request(slow, tiny_body());
+  auto drained = std::async(std::launch::async, [&] { return server.drain(); });
+  ASSERT_TRUE(eventually([&] { return client().get("/v2/health/ready").status == 503; }));
+  EXPECT_EQ(slow.ask(tiny_body()).status, 200);
+  EXPECT_TRUE(drained.get());
+}
+
+TEST_F(Lifetime, ADrainThatTakesTooLongEndsABodyThatIsUnderWay) {
+  options_.drain_seconds = 0.02;
+  serve::Server& server = start();
+  HttpClient slow = client();
+  begin_request(slow, tiny_body());
+  auto drained = std::async(std::launch::async, [&] { return server.drain(); });
+  EXPECT_EQ(slow.receive().status, 503);
+  EXPECT_FALSE(drained.get());
+}
+
+// With two lanes, at most four of which are replaced, the sixth job that hangs takes the last one.
+TEST_F(Lifetime, AModelWhoseJobsHangRecovers) {
+  constexpr uint64_t kHangs = 6;
+  ::setenv("MILLRACE_WATCHDOG", "10ms", 1);
+  start();
+  ::unsetenv("MILLRACE_WATCHDOG");
+  for (uint64_t n = 1; n <= kHangs; ++n) faults().hang_nth(n);
+  HttpClient one = client();
+  ASSERT_TRUE(eventually([&] {
+    one.post(kInferPath, tiny_body());
+    return faults().counts().hangs == kHangs;
+  }));
+  ASSERT_TRUE(eventually([&] { return one.get("/v2/models/tiny/ready").status == 503; }));
+  EXPECT_EQ(one.get("/v2/health/ready").status, 503);
+  EXPECT_EQ(one.post(kInferPath, tiny_body()).status, 503);
+  faults().end_hangs();
+  ASSERT_TRUE(eventually([&] { return one.get("/v2/models/tiny/ready").status == 200; }));
+  EXPECT_EQ(one.post(kInferPath, tiny_body()).status, 200);
 }
 
 TEST_F(Lifetime, ADrainThatTakesTooLongCancels) {

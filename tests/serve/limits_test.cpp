@@ -1,4 +1,5 @@
 // A client cannot take the server's time, its connections or its memory.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <string>
@@ -54,14 +55,61 @@ TEST_F(Limits, AHugeBodyIsRefusedBeforeItIsRead) {
   EXPECT_EQ(answer.fields.at("connection"), "close");
 }
 
+// Only what has arrived counts. The first answer says that the header has been read.
 TEST_F(Limits, BodiesTogetherHaveALimit) {
   options_.http.all_bodies_bytes = 1000;
   start();
   HttpClient slow = client();
-  slow.send("POST /v2/models/tiny/infer HTTP/1.1\r\nContent-Length: 900\r\n\r\n{");
+  EXPECT_EQ(slow.ask("POST /v2/models/tiny/infer HTTP/1.1\r\nContent-Length: 1000\r\n"
+                     "Expect: 100-continue\r\n\r\n")
+                .status,
+            100);
+  EXPECT_EQ(client().post(kInferPath, tiny_body()).status, 200);
+  slow.send(std::string(999, ' '));
   ASSERT_TRUE(eventually([&] { return client().post(kInferPath, tiny_body()).status == 503; }));
   slow.close();
   ASSERT_TRUE(eventually([&] { return client().post(kInferPath, tiny_body()).status == 200; }));
+}
+
+TEST_F(Limits, ABodyThatOutgrowsItsMemoryArrivesWhole) {
+  start();
+  const std::string spaces(size_t{9} << 20, ' ');
+  EXPECT_EQ(client().post(kInferPath, spaces + tiny_body() + spaces).status, 200);
+}
+
+TEST_F(Limits, RefusedRequestsAreCounted) {
+  options_.http.body_bytes = 1000;
+  options_.http.header_seconds = 0.05;
+  start();
+  EXPECT_EQ(client().post(kInferPath, std::string(1001, ' ')).status, 413);
+  EXPECT_EQ(client().ask("GET /v2 HTTP/1.1\r\nX: " + std::string(20'000, 'x') + "\r\n\r\n").status,
+            431);
+  HttpClient slow = client();
+  slow.send("GET /v2 HT");
+  EXPECT_TRUE(slow.is_closed());
+  const std::string metrics = client().get("/metrics").body;
+  EXPECT_THAT(metrics, ::testing::HasSubstr(R"({code="413",model="tiny",version="1"} 1)"));
+  for (const char* code : {"431", "408"})
+    EXPECT_THAT(metrics, ::testing::HasSubstr(
+                             fmt::format("{{code=\"{}\",model=\"\",version=\"\"}} 1", code)));
+}
+
+TEST_F(Limits, TheMemoryForAnOpenOutputFollowsWhatItTakes) {
+  start();
+  served().took_bytes(0, 1 << 20);
+  EXPECT_EQ(served().expected_bytes(0), size_t{1} << 20);
+  for (int i = 0; i < 100; ++i) served().took_bytes(0, 1000);
+  EXPECT_EQ(served().expected_bytes(0), 1000U);
+}
+
+TEST_F(Limits, ConnectionsThatAreTurnedAwayAreCounted) {
+  options_.http.connections = 1;
+  start();
+  HttpClient first = client();
+  EXPECT_EQ(first.get("/v2").status, 200);
+  EXPECT_EQ(client().receive().status, 503);
+  EXPECT_THAT(first.get("/metrics").body,
+              ::testing::HasSubstr(R"(millrace_requests_total{code="503",model="",version=""} 1)"));
 }
 
 TEST_F(Limits, AddressesAndNamesAreChecked) {

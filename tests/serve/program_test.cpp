@@ -3,12 +3,14 @@
 #include <gmock/gmock.h>
 #include <spawn.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <string>
 #include <vector>
 
 #include "base/unique_fd.h"
+#include "cli/serve/ending_signals.h"
 #include "tests/serve/serve_fixture.h"
 
 namespace millrace::test {
@@ -86,6 +88,28 @@ TEST(ServeProgram, SaysWhereItIsAndEndsAfterWhatItAccepted) {
   program.signal(SIGTERM);
   EXPECT_EQ(client.receive().status, 200);
   EXPECT_EQ(program.wait(), 0);
+}
+
+// A signal that comes at once, and one during the drain: both programs would wait for ever.
+TEST(EndingSignals, EndTheProgramAtOnceUnlessItServes) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        const auto signals = cli::EndingSignals::start();
+        ::kill(::getpid(), SIGTERM);
+        ::pause();
+      },
+      ::testing::ExitedWithCode(128 + SIGTERM), "while models were loaded");
+  EXPECT_EXIT(
+      {
+        auto signals = cli::EndingSignals::start();
+        signals->serve();
+        ::kill(::getpid(), SIGTERM);
+        signals->wait();
+        ::kill(::getpid(), SIGINT);
+        ::pause();
+      },
+      ::testing::ExitedWithCode(128 + SIGINT), "before accepted requests were answered");
 }
 
 }  // namespace

@@ -84,6 +84,11 @@ void add_http_options(CLI::App& command, serve::Options& options) {
                               "beyond it requests are refused with 503"),
            1)
       ->capture_default_str();
+  as_count(command.add_option("--max-answers", http.all_answers_bytes,
+                              "greatest size of the answers that clients have not taken; beyond it "
+                              "long answers become 503"),
+           1)
+      ->capture_default_str();
   as_count(command.add_option("--max-connections", http.connections,
                               "connections at a time; further ones are answered with 503"),
            1)

@@ -1,5 +1,6 @@
 // The program behind `millrace serve`. Exit codes: 0 after a signal, when every request that was
-// accepted has been answered; 1 failure, or when some had to be cancelled; 2 wrong command line.
+// accepted has been answered; 1 failure, or when some had to be cancelled; 2 wrong command line;
+// 128 + the number of the signal, when one ends the program at once.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -11,6 +12,7 @@
 
 #include "base/printable.h"
 #include "cli/command_line/serve_options.h"
+#include "cli/serve/ending_signals.h"
 #include "serve/server.h"
 
 namespace millrace::cli {
@@ -22,14 +24,6 @@ constexpr int kWrongOptions = 2;
 int fail_to_serve(const std::string& message, int exit_code = kNotServed) {
   fmt::print(stderr, "millrace serve: {}\n", printable(message));
   return exit_code;
-}
-
-sigset_t ending_signals() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGTERM);
-  sigaddset(&signals, SIGINT);
-  return signals;
 }
 
 // Names the models, with their versions if a model has others than the first.
@@ -46,26 +40,19 @@ void say_ready(const serve::Server& server) {
   std::fflush(stdout);
 }
 
-// Waits for a signal. A second one, during the drain, ends the program at once.
-void wait_for_signal(const sigset_t& signals) {
-  int signal = 0;
-  sigwait(&signals, &signal);
-  pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
-}
-
 int serve_models(int argc, char** argv) {
   const auto parsed = parse_serve_options(argc, argv);
   if (!parsed.ok()) return fail_to_serve(parsed.status().message(), kWrongOptions);
   if (!*parsed) return 0;
   const serve::Options& options = **parsed;
   ::signal(SIGPIPE, SIG_IGN);
-  // Threads inherit the mask, so that the signals reach this one only.
-  const sigset_t signals = ending_signals();
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  auto signals = EndingSignals::start();
+  if (!signals.ok()) return fail_to_serve(signals.status().message());
   auto server = serve::Server::start(options);
   if (!server.ok()) return fail_to_serve(server.status().message());
+  signals->serve();
   say_ready(**server);
-  wait_for_signal(signals);
+  signals->wait();
   // Nobody may read this any more, which must not stop the drain.
   std::fputs(fmt::format("millrace serve: finishing accepted requests, for {:g} s at most\n",
                          options.drain_seconds)

@@ -2,6 +2,7 @@
 // Only they include it.
 #pragma once
 
+#include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/beast/core/basic_stream.hpp>
@@ -16,7 +17,9 @@ namespace http = beast::http;
 using asio::ip::tcp;
 using boost::system::error_code;
 
-using Stream = beast::basic_stream<tcp, asio::io_context::executor_type>;
+// Connections over TCP and over Unix sockets have one type.
+using Protocol = asio::generic::stream_protocol;
+using Stream = beast::basic_stream<Protocol, asio::io_context::executor_type>;
 using Socket = Stream::socket_type;
 using Clock = std::chrono::steady_clock;
 

@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <exception>
 #include <string_view>
+
+#include "base/log.h"
 
 namespace millrace::serve {
 namespace {
@@ -22,7 +25,9 @@ Connection::Connection(Socket socket, Shared& shared, Connections& all)
     : shared_(shared),
       all_(all),
       stream_(std::move(socket)),
-      buffer_(shared.limits.header_bytes + kReadAhead) {
+      buffer_(shared.limits.header_bytes + kReadAhead),
+      body_share_(shared.body_bytes),
+      answer_share_(shared.answer_bytes) {
   ++shared_.open;
 }
 
@@ -32,32 +37,42 @@ Connection::~Connection() {
 
 void Connection::begin() {
   all_.insert(shared_from_this());
-  wait_for_request();
+  guarded([this] { wait_for_request(); });
 }
 
-void Connection::cancel_work() {
-  if (work_) work_->cancel();
+void Connection::fail(const char* reason) noexcept {
+  log_format(LogLevel::kError, "serve", "a connection failed: {}", reason);
+  close();
 }
 
-void Connection::close() {
+void Connection::close() noexcept {
+  const auto self = shared_from_this();
   error_code ignored;
   stream_.socket().shutdown(Socket::shutdown_both, ignored);
   stream_.close();
-  cancel_work();
+  if (exchange_) exchange_->cancel();
+  end_exchange();
   end_request();
-  all_.erase(shared_from_this());
+  all_.erase(self);
+}
+
+// A client that is too slow is counted, as one that a limit refuses.
+void Connection::on_error(error_code error) noexcept {
+  if (error == beast::error::timeout) shared_.handler.refused(request_, kTooSlow);
+  close();
 }
 
 // Waits without a parser, so that an idle connection takes little memory.
 void Connection::wait_for_request() {
+  request_ = HttpRequest{};
   if (buffer_.size() > 0) return read_header();
   stream_.expires_after(seconds(shared_.limits.idle_seconds));
   stream_.async_read_some(buffer_.prepare(kFirstRead),
-                          [self = shared_from_this()](error_code error, size_t bytes) {
-                            if (error) return self->close();
-                            self->buffer_.commit(bytes);
-                            self->read_header();
-                          });
+                          then([](Connection& self, error_code error, size_t bytes) {
+                            if (error) return self.close();
+                            self.buffer_.commit(bytes);
+                            self.read_header();
+                          }));
 }
 
 void Connection::read_header() {
@@ -68,12 +83,19 @@ void Connection::read_header() {
   stream_.expires_after(seconds(shared_.limits.header_seconds));
   http::async_read_header(
       stream_, buffer_, *parser_,
-      [self = shared_from_this()](error_code error, size_t) { self->on_header(error); });
+      then([](Connection& self, error_code error, size_t) { self.on_header(error); }));
 }
 
+// The request counts as open before the handler decides whether the server still takes it, so that
+// the end of the server either waits for it or has it refused.
 void Connection::on_header(error_code error) {
   if (error) return on_bad_header(error);
   take_header();
+  keep_ = parser_->keep_alive();
+  if (!shared_.closing) {
+    shared_.requests.begin();
+    counted_ = true;
+  }
   if (auto refusal = refuse_head()) return refuse(*std::move(refusal));
   begin_body();
 }
@@ -81,27 +103,27 @@ void Connection::on_header(error_code error) {
 // Errors of the HTTP library are answered; the others mean that there is nobody to answer.
 void Connection::on_bad_header(error_code error) {
   if (error == http::error::header_limit)
-    return refuse(error_response(
+    return refuse_by_limit(error_response(
         431, fmt::format("the header is longer than {} bytes", shared_.limits.header_bytes)));
-  if (error == http::error::body_limit)
-    return refuse(error_response(
+  if (error == http::error::body_limit) {
+    if (request_.target.empty()) take_header();  // it has been read, and states the length
+    return refuse_by_limit(error_response(
         413, fmt::format("the body is longer than {} bytes", shared_.limits.body_bytes)));
+  }
   const bool is_http =
       error.category() == http::make_error_code(http::error::bad_method).category();
   if (!is_http || error == http::error::end_of_stream || error == http::error::partial_message)
-    return close();
-  refuse(error_response(400, "this is no HTTP request: " + error.message()));
+    return on_error(error);
+  refuse_by_limit(error_response(400, "this is no HTTP request: " + error.message()));
 }
 
 void Connection::take_header() {
   const auto& message = parser_->get();
-  request_ = HttpRequest{};
   request_.arrival = Clock::now();
   request_.method = std::string(message.method_string());
   request_.target = std::string(message.target());
   for (const auto& field : message)
     request_.fields.emplace_back(std::string(field.name_string()), std::string(field.value()));
-  keep_ = parser_->keep_alive();
 }
 
 // Decides by the header alone whether the body is worth reading.
@@ -109,19 +131,43 @@ std::optional<HttpResponse> Connection::refuse_head() {
   // The HTTP library would take the body in another coding for the next request.
   if (const auto coding = request_.field("Transfer-Encoding"); coding && !is_chunked(*coding)) {
     keep_ = false;
-    return error_response(501, "the only Transfer-Encoding that is read is chunked");
+    return counted_refusal(
+        error_response(501, "the only Transfer-Encoding that is read is chunked"));
   }
   const auto length = parser_->content_length();
-  json_bytes_ = length ? static_cast<size_t>(*length) : 0;
+  body_bytes_ = length ? static_cast<size_t>(*length) : 0;
+  json_bytes_ = body_bytes_;
   if (const auto text = request_.field(kJsonLengthField)) {
     const auto [end, bad] = std::from_chars(text->data(), text->data() + text->size(), json_bytes_);
     if (bad != std::errc() || end != text->data() + text->size())
-      return error_response(400, fmt::format("{} is no number of bytes", kJsonLengthField));
-    if (length && json_bytes_ > *length)
-      return error_response(400, fmt::format("{} is {}, and the body has {} bytes",
-                                             kJsonLengthField, json_bytes_, *length));
+      return counted_refusal(
+          error_response(400, fmt::format("{} is no number of bytes", kJsonLengthField)));
+    if (length && json_bytes_ > body_bytes_)
+      return counted_refusal(
+          error_response(400, fmt::format("{} is {}, and the body has {} bytes", kJsonLengthField,
+                                          json_bytes_, body_bytes_)));
   }
   return shared_.handler.refuse(request_);
+}
+
+HttpResponse Connection::counted_refusal(HttpResponse response) {
+  shared_.handler.refused(request_, response.status);
+  return response;
+}
+
+void Connection::refuse_by_limit(HttpResponse response) {
+  refuse(counted_refusal(std::move(response)));
+}
+
+// The connection can go on only if there is nothing left to read of the request.
+void Connection::refuse(HttpResponse response) {
+  reading_body_ = false;
+  const bool is_read = parser_ && parser_->is_done() && keep_ && !shared_.closing;
+  parser_.reset();
+  chunks_ = {};
+  request_.body = {};
+  body_share_.give_back();
+  write(std::move(response), is_read);
 }
 
 }  // namespace millrace::serve

@@ -1,8 +1,9 @@
 // The answer to a request.
 #include <sys/socket.h>
 
-#include <boost/asio/post.hpp>
+#include <algorithm>
 #include <cerrno>
+#include <string_view>
 
 #include "serve/http/connection.h"
 
@@ -12,54 +13,66 @@ namespace {
 // A refused client may still be sending. What it sends is read and dropped for so long, since a
 // connection that is closed with unread bytes loses the answer that lies in it.
 constexpr std::chrono::seconds kLinger{2};
+// Answers up to this size are written even if others take all memory for answers. The number of
+// connections limits them.
+constexpr uint64_t kSmallAnswer = 16 << 10;
+
+HttpResponse busy_response(std::string_view message) {
+  HttpResponse response = error_response(503, message);
+  response.fields.emplace_back("Retry-After", "1");
+  return response;
+}
+
+uint64_t bytes_in_memory(const HttpResponse& response) {
+  return std::max(body_size(response), response.text.size() + response.held_bytes);
+}
 
 }  // namespace
 
+// Whoever answers has what it needs for that from the start, so that the answer cannot fail.
 void Connection::dispatch() {
+  reading_body_ = false;
   parser_.reset();
   stream_.expires_never();
+  exchange_ = std::make_shared<Exchange>(weak_from_this());
   ++number_;
-  answering_ = true;
-  counted_ = true;
-  shared_.begin_answer();
-  if (!shared_.handler.takes_long(request_, json_bytes_)) return on_work(begin_work());
-  const auto ticket = shared_.workers.post([self = shared_from_this(), number = number_]() mutable {
-    std::shared_ptr<Work> work = self->begin_work();
-    asio::io_context& io = self->shared_.io;
-    asio::post(io, [self = std::move(self), number, work = std::move(work)]() mutable {
-      if (self->answering_ && self->number_ == number) self->on_work(std::move(work));
-    });
-  });
-  if (ticket == Workers::kNoTask)
-    on_response(number_, error_response(503, "too many requests wait to be read"));
-}
-
-// Runs on the thread of the server or on a worker. Meanwhile nothing else touches the request.
-std::shared_ptr<Work> Connection::begin_work() {
-  auto respond = [weak = weak_from_this(), number = number_,
-                  &io = shared_.io](HttpResponse response) {
-    asio::post(io, [weak, number, response = std::move(response)]() mutable {
-      if (const auto self = weak.lock()) self->on_response(number, std::move(response));
-    });
-  };
-  return shared_.handler.handle(std::move(request_), std::move(respond));
-}
-
-void Connection::on_work(std::shared_ptr<Work> work) {
-  if (!work) return;  // its answer is on its way
-  work_ = std::move(work);
+  if (shared_.handler.takes_long(request_, json_bytes_)) return hand_to_worker();
+  Respond respond = respond_to(exchange_);
+  std::shared_ptr<Work> work = shared_.handler.handle(std::move(request_), std::move(respond));
+  if (!work) return;  // its answer is on its way, or nothing can end it
+  exchange_->begin(std::move(work));
   watch();
+}
+
+Respond Connection::respond_to(std::shared_ptr<Exchange> exchange) const {
+  return [exchange = std::move(exchange), answers = shared_.answers](HttpResponse response) {
+    exchange->answer = std::move(response);
+    answers->add(exchange);
+  };
+}
+
+// The task does not refer to the connection, which may be closed before it runs.
+void Connection::hand_to_worker() {
+  auto request = std::make_shared<HttpRequest>(std::move(request_));
+  ticket_ = shared_.workers.post([&handler = shared_.handler, exchange = exchange_, request,
+                                  respond = respond_to(exchange_)]() mutable {
+    exchange->begin(handler.handle(std::move(*request), std::move(respond)));
+  });
+  if (ticket_ != Workers::kNoTask) return watch();
+  request_ = std::move(*request);
+  end_exchange();
+  refuse_by_limit(busy_response("too many requests wait for a thread that reads them"));
 }
 
 // Waits for the end of the stream, which means that the client has gone.
 void Connection::watch() {
   watching_ = true;
   stream_.socket().async_wait(Socket::wait_read,
-                              [self = shared_from_this(), number = number_](error_code error) {
-                                if (number != self->number_ || !self->answering_) return;
-                                self->watching_ = false;
-                                if (!error) self->on_readable();
-                              });
+                              then([number = number_](Connection& self, error_code error, size_t) {
+                                if (!self.exchange_ || number != self.number_) return;
+                                self.watching_ = false;
+                                if (!error) self.on_readable();
+                              }));
 }
 
 void Connection::on_readable() {
@@ -70,33 +83,49 @@ void Connection::on_readable() {
   if (gone) on_client_gone();
 }
 
+// A request that no worker has begun has nobody who would answer it.
 void Connection::on_client_gone() {
   keep_ = false;
-  cancel_work();
+  exchange_->cancel();
+  if (shared_.workers.withdraw(ticket_)) close();
 }
 
-void Connection::on_response(uint64_t request, HttpResponse response) {
-  if (request != number_ || !answering_) return;
-  answering_ = false;
-  work_.reset();
-  if (std::exchange(watching_, false)) {
-    error_code ignored;
-    stream_.socket().cancel(ignored);
-  }
-  write(std::move(response), keep_ && !shared_.closing);
+void Connection::cancel_work() noexcept {
+  if (exchange_) exchange_->cancel();
+  if (!reading_body_ || body_stopped_) return;
+  body_stopped_ = true;
+  error_code ignored;
+  stream_.socket().cancel(ignored);
 }
 
-void Connection::end_request() {
-  shared_.body_bytes -= std::exchange(reserved_, 0);
-  if (std::exchange(counted_, false)) shared_.end_answer();
+void Connection::take_answer(Exchange& exchange) noexcept {
+  if (&exchange != exchange_.get()) return;
+  guarded([&] {
+    end_exchange();
+    body_share_.give_back();
+    if (std::exchange(watching_, false)) {
+      error_code ignored;
+      stream_.socket().cancel(ignored);
+    }
+    const bool keep = keep_ && !shared_.closing;
+    const uint64_t bytes = bytes_in_memory(exchange.answer);
+    if (bytes <= kSmallAnswer || answer_share_.take(bytes))
+      return write(std::move(exchange.answer), keep);
+    write(counted_refusal(busy_response("other clients do not take their answers")), keep);
+  });
 }
 
-// The connection can go on only if there is nothing left to read of the request.
-void Connection::refuse(HttpResponse response) {
-  const bool is_read = parser_->is_done() && keep_ && !shared_.closing;
-  parser_.reset();
-  chunks_ = {};
-  write(std::move(response), is_read);
+void Connection::end_exchange() noexcept {
+  if (!exchange_) return;
+  exchange_->end();
+  exchange_.reset();
+  ticket_ = Workers::kNoTask;
+}
+
+void Connection::end_request() noexcept {
+  body_share_.give_back();
+  answer_share_.give_back();
+  if (std::exchange(counted_, false)) shared_.requests.end();
 }
 
 void Connection::write(HttpResponse response, bool keep) {
@@ -118,16 +147,16 @@ void Connection::write(HttpResponse response, bool keep) {
   message.keep_alive(keep);
   message.prepare_payload();
   stream_.expires_after(seconds(shared_.limits.body_seconds));
-  http::async_write(stream_, message, [self = shared_from_this()](error_code error, size_t) {
-    self->on_written(error);
-  });
+  http::async_write(stream_, message, then([](Connection& self, error_code error, size_t) {
+                      self.on_written(error);
+                    }));
 }
 
 void Connection::on_written(error_code error) {
   const bool keep = response_->keep_alive();
   response_.reset();
   end_request();
-  if (error) return close();
+  if (error) return on_error(error);
   if (!keep) return linger();
   if (buffer_.size() == 0) buffer_.shrink_to_fit();
   wait_for_request();
@@ -143,10 +172,10 @@ void Connection::linger() {
 
 void Connection::drop_rest() {
   stream_.async_read_some(asio::buffer(chunk_),
-                          [self = shared_from_this()](error_code error, size_t) {
-                            if (error) return self->close();
-                            self->drop_rest();
-                          });
+                          then([](Connection& self, error_code error, size_t) {
+                            if (error) return self.close();
+                            self.drop_rest();
+                          }));
 }
 
 }  // namespace millrace::serve

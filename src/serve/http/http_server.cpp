@@ -1,12 +1,17 @@
 #include "serve/http/http_server.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
 
 #include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/posix/basic_stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
+#include <cerrno>
+#include <chrono>
 #include <exception>
 #include <thread>
+#include <utility>
 
 #include "base/log.h"
 #include "base/process/thread.h"
@@ -14,6 +19,8 @@
 
 namespace millrace::serve {
 namespace {
+
+constexpr std::chrono::milliseconds kMemoryPause{10};
 
 // Connections beyond the soft limit of descriptors would be refused by the system.
 void raise_descriptor_limit() {
@@ -28,17 +35,20 @@ void raise_descriptor_limit() {
 class HttpServer::Impl {
  public:
   Impl(const HttpLimits& limits, Handler& handler, Workers& workers,
-       std::atomic<uint32_t>& connections)
-      : shared_(limits, handler, workers, connections) {}
+       std::atomic<uint32_t>& connections, std::shared_ptr<AnswerQueue> answers)
+      : shared_(limits, handler, workers, connections, std::move(answers)) {}
   ~Impl() { stop(); }
 
-  Status listen(const std::string& address, uint16_t port) {
-    return listener_.listen(address, port);
+  Status listen(const std::string& address, uint16_t port, const std::string& socket_path) {
+    MILLRACE_RETURN_IF_ERROR(listener_.listen(address, port));
+    return socket_path.empty() ? Status() : local_listener_.listen_at(socket_path);
   }
 
   Status run() {
     raise_descriptor_limit();
-    listener_.accept();
+    const int descriptor = ::fcntl(shared_.answers->descriptor(), F_DUPFD_CLOEXEC, 0);
+    if (descriptor < 0) return io_error("duplicate the eventfd for answers", errno);
+    answers_event_.assign(descriptor);
     auto thread = start_thread("millrace-http", [this] { serve_connections(); });
     if (!thread.ok()) return thread.status();
     thread_ = *std::move(thread);
@@ -49,11 +59,15 @@ class HttpServer::Impl {
     if (!thread_.joinable()) return;
     asio::post(shared_.io, [this] {
       listener_.close();
-      const Connections all = all_;
-      for (const auto& connection : all) connection->close();
+      local_listener_.close();
+      error_code ignored;
+      answers_event_.close(ignored);
       guard_.reset();
+      while (!all_.empty()) (*all_.begin())->close();
     });
     thread_.join();
+    shared_.ended = true;
+    shared_.answers->close();
   }
 
   void cancel_work() {
@@ -62,41 +76,59 @@ class HttpServer::Impl {
     });
   }
 
-  bool wait_answered(Clock::time_point limit) {
-    std::unique_lock lock(shared_.mutex);
-    return shared_.all_answered.wait_until(lock, limit,
-                                           [this] { return shared_.being_answered == 0; });
-  }
-
   Shared& shared() { return shared_; }
   const tcp::endpoint& endpoint() const { return listener_.endpoint(); }
 
  private:
-  // A handler that finds no memory throws, and leaves its own connection behind; the others go on.
+  // A connection that finds no memory closes itself. What is left here are the waits for new
+  // connections and for answers, which are tried again.
   void serve_connections() {
     for (bool ended = false; !ended;) {
       try {
+        listener_.resume();
+        local_listener_.resume();
+        await_answers();
         shared_.io.run();
         ended = true;
       } catch (const std::exception& error) {
-        log_format(LogLevel::kError, "serve", "a connection failed: {}", error.what());
+        log_format(LogLevel::kError, "serve", "the server waits for memory: {}", error.what());
+        std::this_thread::sleep_for(kMemoryPause);
       }
     }
   }
 
-  Connections all_;  // used on the thread only
+  void await_answers() {
+    if (awaits_answers_ || !answers_event_.is_open()) return;
+    answers_event_.async_wait(asio::posix::descriptor_base::wait_read, [this](error_code error) {
+      awaits_answers_ = false;
+      if (error) return;
+      shared_.answers->clear_event();
+      while (const auto answered = shared_.answers->take()) {
+        if (const auto connection = answered->connection()) connection->take_answer(*answered);
+        answered->drop_answer();  // it may own what refers to the exchange
+      }
+      await_answers();
+    });
+    awaits_answers_ = true;
+  }
+
   Shared shared_;
+  Connections all_;  // used on the thread only
   asio::executor_work_guard<asio::io_context::executor_type> guard_{shared_.io.get_executor()};
-  Listener listener_{shared_, all_};
+  Listener listener_{shared_, all_}, local_listener_{shared_, all_};
+  asio::posix::basic_stream_descriptor<asio::io_context::executor_type> answers_event_{shared_.io};
+  bool awaits_answers_ = false;
   std::thread thread_;
 };
 
 Result<std::unique_ptr<HttpServer>> HttpServer::start(const std::string& address, uint16_t port,
                                                       const HttpLimits& limits, Handler& handler,
                                                       Workers& workers,
-                                                      std::atomic<uint32_t>& connections) {
-  auto impl = std::make_unique<Impl>(limits, handler, workers, connections);
-  MILLRACE_RETURN_IF_ERROR(impl->listen(address, port));
+                                                      std::atomic<uint32_t>& connections,
+                                                      const std::string& socket_path) {
+  MILLRACE_ASSIGN_OR_RETURN(auto answers, AnswerQueue::create());
+  auto impl = std::make_unique<Impl>(limits, handler, workers, connections, std::move(answers));
+  MILLRACE_RETURN_IF_ERROR(impl->listen(address, port, socket_path));
   MILLRACE_RETURN_IF_ERROR(impl->run());
   return std::unique_ptr<HttpServer>(new HttpServer(std::move(impl)));
 }
@@ -119,7 +151,7 @@ void HttpServer::close_after_answers() {
 }
 
 bool HttpServer::wait_answered(std::chrono::steady_clock::time_point limit) {
-  return impl_->wait_answered(limit);
+  return impl_->shared().requests.wait_for_none(limit);
 }
 
 void HttpServer::cancel_work() {

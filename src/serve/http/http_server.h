@@ -24,12 +24,14 @@ namespace millrace::serve {
 class HttpServer {
  public:
   // Listens, and starts the thread. `handler`, `workers` and `connections` must outlive the server,
-  // which keeps the number of open connections in the latter. kInvalidArgument for an address that
+  // which keeps the number of open connections in the latter. It listens at a Unix socket, too, if
+  // `socket_path` is not empty. kInvalidArgument for an address that
   // is none; kIoError, with the reason, if it cannot listen.
   static Result<std::unique_ptr<HttpServer>> start(const std::string& address, uint16_t port,
                                                    const HttpLimits& limits, Handler& handler,
                                                    Workers& workers,
-                                                   std::atomic<uint32_t>& connections);
+                                                   std::atomic<uint32_t>& connections,
+                                                   const std::string& socket_path = {});
   ~HttpServer();  // stops
 
   // The address as a URL, with the port that was chosen.
@@ -38,7 +40,8 @@ class HttpServer {
 
   // From now on every connection is closed after its next answer.
   void close_after_answers();
-  // Waits until no request is being answered. False if `limit` passed first.
+  // Waits until every request whose header came before that is answered. False if `limit` passed
+  // first.
   bool wait_answered(std::chrono::steady_clock::time_point limit);
   // Cancels the work for requests that are being answered, as if their clients had gone; they are
   // still answered.

@@ -1,4 +1,5 @@
-// Listener: accepts connections on one address, always on the thread of the server.
+// Listener: accepts connections on one address or one Unix socket, always on the thread of the
+// server.
 #pragma once
 
 #include <boost/asio/basic_socket_acceptor.hpp>
@@ -19,24 +20,35 @@ class Listener {
   Listener(Shared& shared, Connections& all)
       : shared_(shared), all_(all), acceptor_(shared.io), pause_(shared.io) {}
 
+  ~Listener() { close(); }
+
   // kInvalidArgument for an address that is none; kIoError, with the reason, if it cannot listen.
   Status listen(const std::string& address, uint16_t port);
-  void accept();
+  // Listens on a Unix socket, whose file is removed by close(). Replaces one that nobody listens
+  // on. Errors as above.
+  Status listen_at(const std::string& path);
+  // Goes on accepting, unless it does already. Throws std::bad_alloc.
+  void resume();
   void close();
 
   const tcp::endpoint& endpoint() const { return endpoint_; }
 
  private:
-  using Acceptor = asio::basic_socket_acceptor<tcp, asio::io_context::executor_type>;
+  using Acceptor = asio::basic_socket_acceptor<Protocol, asio::io_context::executor_type>;
 
+  error_code bind(const Protocol::endpoint& endpoint);
+  void accept();
   void accept_later();
   void take(Socket socket);
+  void turn_away(Socket socket);
 
   Shared& shared_;
   Connections& all_;
   Acceptor acceptor_;
   asio::steady_timer pause_;
-  tcp::endpoint endpoint_;
+  tcp::endpoint endpoint_;  // with the port that was chosen
+  std::string path_;        // of the Unix socket; empty: none
+  bool waiting_ = false;    // for a connection, or for the end of a pause
 };
 
 }  // namespace millrace::serve

@@ -20,6 +20,12 @@ std::optional<std::string_view> HttpRequest::field(std::string_view name) const 
   return std::nullopt;
 }
 
+size_t body_size(const HttpResponse& response) {
+  size_t bytes = response.text.size();
+  for (const auto& part : response.raw) bytes += part.size();
+  return bytes;
+}
+
 HttpResponse error_response(unsigned status, std::string_view message) {
   const nlohmann::json body = {{"error", message}};
   return {.status = status,

@@ -40,7 +40,11 @@ struct HttpResponse {
   std::string text = {};                             // the first part of the body
   std::vector<std::span<const std::byte>> raw = {};  // the other parts
   std::shared_ptr<const void> owner = {};            // of the memory of `raw`
+  size_t held_bytes = 0;  // memory that the owner keeps, if that is more than `raw`
 };
+
+// The number of bytes of the body.
+size_t body_size(const HttpResponse& response);
 
 // Sends the response to a request. It is called once for each request, on any thread.
 using Respond = std::function<void(HttpResponse)>;

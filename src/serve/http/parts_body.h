@@ -15,11 +15,7 @@ namespace millrace::serve {
 struct PartsBody {
   using value_type = HttpResponse;
 
-  static uint64_t size(const value_type& response) {
-    uint64_t bytes = response.text.size();
-    for (const auto& part : response.raw) bytes += part.size();
-    return bytes;
-  }
+  static uint64_t size(const value_type& response) { return body_size(response); }
 
   class writer {
    public:

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
+#include <memory>
+#include <utility>
 
+#include "serve/http/answer_queue.h"
 #include "serve/http/asio.h"
+#include "serve/http/byte_budget.h"
 #include "serve/http/message.h"
+#include "serve/http/open_requests.h"
 #include "serve/http/workers.h"
 #include "serve/options.h"
 
@@ -15,32 +18,27 @@ namespace millrace::serve {
 
 struct Shared {
   Shared(const HttpLimits& all_limits, Handler& answers, Workers& threads,
-         std::atomic<uint32_t>& connections)
-      : limits(all_limits), handler(answers), workers(threads), open(connections) {}
+         std::atomic<uint32_t>& connections, std::shared_ptr<AnswerQueue> queue)
+      : limits(all_limits),
+        handler(answers),
+        workers(threads),
+        open(connections),
+        answers(std::move(queue)) {}
 
   const HttpLimits limits;
   Handler& handler;
   Workers& workers;
   std::atomic<uint32_t>& open;
+  const std::shared_ptr<AnswerQueue> answers;
+  OpenRequests requests;
   std::atomic<bool> closing = false;
 
-  // Counts requests from the end of their body to the end of their answer.
-  std::mutex mutex;
-  std::condition_variable all_answered;
-  uint64_t being_answered = 0;
-
-  uint64_t body_bytes = 0;  // of all bodies in memory; used on the thread only
+  // Used on the thread of the server only.
+  bool ended = false;  // whether the thread has ended, and with it every connection
+  ByteBudget body_bytes{limits.all_bodies_bytes};
+  ByteBudget answer_bytes{limits.all_answers_bytes};
 
   asio::io_context io{1};  // last, since what it drops when it is destroyed uses the others
-
-  void begin_answer() {
-    const std::lock_guard lock(mutex);
-    ++being_answered;
-  }
-  void end_answer() {
-    const std::lock_guard lock(mutex);
-    if (--being_answered == 0) all_answered.notify_all();
-  }
 };
 
 }  // namespace millrace::serve

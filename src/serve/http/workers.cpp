@@ -42,6 +42,11 @@ bool Workers::withdraw(Ticket ticket) {
   return true;
 }
 
+size_t Workers::waiting() const {
+  const std::lock_guard lock(mutex_);
+  return waiting_.size();
+}
+
 void Workers::run() {
   std::unique_lock lock(mutex_);
   while (true) {

@@ -29,6 +29,8 @@ class Workers {
   [[nodiscard]] Ticket post(std::function<void()> work);
   // Takes back a task that has not begun. False if it has.
   bool withdraw(Ticket ticket);
+  // The number of tasks that have not begun.
+  size_t waiting() const;
   // Waits for what was posted.
   void join();
 
@@ -41,7 +43,7 @@ class Workers {
   void run();
 
   const size_t most_waiting_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Task> waiting_;
   Ticket last_ = kNoTask;

@@ -26,7 +26,7 @@ class ModelRepository {
  public:
   using Models = std::vector<std::shared_ptr<ServedModel>>;
 
-  // What is passed by reference must outlive the repository.
+  // The objects that are passed by reference must outlive the repository.
   ModelRepository(const Options& options, Device& device, Metrics& metrics);
   ~ModelRepository();  // closes
 
