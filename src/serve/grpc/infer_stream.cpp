@@ -94,11 +94,11 @@ grpc::Status InferStream::final_status() const {
 }
 
 void InferStream::pump() {
+  // gRPC's last callback may come before Finish() returns, and this be the last reference then.
+  const std::shared_ptr<InferStream> self = shared_from_this();
   std::unique_lock lock(mutex_);
   again_ = true;
   if (pumping_) return;
-  // The last callback may come before Finish() returns, and others have given up their reference.
-  const std::shared_ptr<InferStream> self = shared_from_this();
   pumping_ = true;
   while (again_) {
     again_ = false;

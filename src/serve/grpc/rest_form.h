@@ -42,13 +42,14 @@ struct AnswerForm {
   bool raw = false;  // whether outputs are raw: as the inputs are, or if a parameter says so
 };
 
-// Fills the response of gRPC, and returns what went wrong instead. kOk, kInvalidArgument and so on
-// have the meaning that the status of HTTP has.
+// An answer that is no result.
 struct RestFailure {
   unsigned status = 200;  // of HTTP
   std::string message = {};
   unsigned retry_seconds = 0;  // when to try again; 0: not stated
 };
+
+// Fills the response of gRPC, or returns the failure that the answer is.
 std::optional<RestFailure> read_answer(const HttpResponse& answer, const AnswerForm& form,
                                        inference::ModelInferResponse& response);
 
