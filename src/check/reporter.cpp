@@ -84,8 +84,9 @@ void Reporter::summarise() noexcept {
     };
     const uint64_t found = sum(found_);
     if (found == 0) return;
-    say(fmt::format("{} finding{}: {}; {} are described above, the others are like them", found,
-                    found == 1 ? "" : "s", kinds(), sum(written_)));
+    const uint64_t described = sum(written_);
+    say(fmt::format("{} finding{}: {}{}", found, found == 1 ? "" : "s", kinds(),
+                    described == found ? "" : fmt::format("; {} described above", described)));
   } catch (const std::exception&) {
     // Memory is exhausted; the program ends anyway.
   }
