@@ -1,4 +1,4 @@
-// Which jobs in flight disturb each other, by the memory that they use.
+// By the memory that they use, the book knows which jobs in flight disturb each other.
 #include "check/job_book.h"
 
 #include <gtest/gtest.h>
