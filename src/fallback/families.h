@@ -10,6 +10,7 @@ namespace millrace::fallback {
 std::span<const OperatorSpec> arithmetic_operators() noexcept;
 std::span<const OperatorSpec> arrangement_operators() noexcept;
 std::span<const OperatorSpec> attention_operators() noexcept;
+std::span<const OperatorSpec> bifurcation_operators() noexcept;
 std::span<const OperatorSpec> bit_cast_operators() noexcept;
 std::span<const OperatorSpec> block_floating_point_operators() noexcept;
 std::span<const OperatorSpec> blocked_product_operators() noexcept;
@@ -32,6 +33,7 @@ std::span<const OperatorSpec> linear_attention_operators() noexcept;
 std::span<const OperatorSpec> linear_operators() noexcept;
 std::span<const OperatorSpec> loss_operators() noexcept;
 std::span<const OperatorSpec> matmul_operators() noexcept;
+std::span<const OperatorSpec> murmur_hash_operators() noexcept;
 std::span<const OperatorSpec> n_gram_operators() noexcept;
 std::span<const OperatorSpec> narrow_cast_operators() noexcept;
 std::span<const OperatorSpec> non_max_suppression_operators() noexcept;
@@ -53,6 +55,8 @@ std::span<const OperatorSpec> softmax_operators() noexcept;
 std::span<const OperatorSpec> spectrum_operators() noexcept;
 std::span<const OperatorSpec> svm_operators() noexcept;
 std::span<const OperatorSpec> tensor_scatter_operators() noexcept;
+std::span<const OperatorSpec> time_warping_operators() noexcept;
 std::span<const OperatorSpec> tree_operators() noexcept;
+std::span<const OperatorSpec> word_embedding_operators() noexcept;
 
 }  // namespace millrace::fallback

@@ -37,6 +37,7 @@ std::span<const std::span<const OperatorSpec>> operator_families() noexcept {
       arithmetic_operators(),
       arrangement_operators(),
       attention_operators(),
+      bifurcation_operators(),
       bit_cast_operators(),
       block_floating_point_operators(),
       blocked_product_operators(),
@@ -59,6 +60,7 @@ std::span<const std::span<const OperatorSpec>> operator_families() noexcept {
       linear_operators(),
       loss_operators(),
       matmul_operators(),
+      murmur_hash_operators(),
       n_gram_operators(),
       narrow_cast_operators(),
       non_max_suppression_operators(),
@@ -80,7 +82,9 @@ std::span<const std::span<const OperatorSpec>> operator_families() noexcept {
       spectrum_operators(),
       svm_operators(),
       tensor_scatter_operators(),
+      time_warping_operators(),
       tree_operators(),
+      word_embedding_operators(),
   };
   return kFamilies;
 }

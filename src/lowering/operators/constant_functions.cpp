@@ -71,6 +71,34 @@ std::optional<int64_t> range_length(T start, T limit, T delta) {
   return length > 0 ? static_cast<int64_t>(length) : 0;
 }
 
+// Whether the elements of a Range are computed in FLOAT64 instead of FLOAT32. The attribute is for
+// FLOAT16 and BFLOAT16, which are FLOAT32 here.
+Result<bool> computes_in_double(NodeImport& node) {
+  constexpr int64_t kFloat = 1, kDouble = 11;
+  const int64_t type = node.int_attribute("stash_type", kFloat);
+  if (type == kFloat || type == kDouble) return type == kDouble;
+  return invalid_argument(
+      fmt::format("stash_type is {}; expected {} (FLOAT) or {} (DOUBLE)", type, kFloat, kDouble));
+}
+
+// Writes the elements of a Range. Since opset 27 floating-point ones are start + i * delta,
+// computed in Sum; before, each is the one before it plus delta.
+template <class Sum, class T>
+void count_from(T start, T delta, bool multiplies, std::span<T> to) {
+  T next = start;
+  for (size_t i = 0; i < to.size(); ++i) {
+    to[i] = next;
+    if constexpr (std::is_integral_v<T>) {
+      next = static_cast<T>(static_cast<uint64_t>(next) + static_cast<uint64_t>(delta));
+    } else if (multiplies) {
+      next = static_cast<T>(static_cast<Sum>(start) +
+                            static_cast<Sum>(i + 1) * static_cast<Sum>(delta));
+    } else {
+      next += delta;
+    }
+  }
+}
+
 }  // namespace
 
 Result<ValueId> import_constant(NodeImport& node) {
@@ -120,6 +148,8 @@ Result<ValueId> import_range(NodeImport& node) {
       return invalid_argument("its operands must be scalars of one type");
     }
   }
+  MILLRACE_ASSIGN_OR_RETURN(const bool in_double, computes_in_double(node));
+  const bool multiplies = node.opset() >= 27;
   MutableConstant result;
   MILLRACE_RETURN_IF_ERROR(visit_element(type, [&](auto zero) -> Status {
     using T = decltype(zero);
@@ -128,15 +158,10 @@ Result<ValueId> import_range(NodeImport& node) {
     const auto length = range_length(start, operands[1]->constant->as<T>()[0], delta);
     if (!length) return invalid_argument("its range is infinite or has more than 2^40 elements");
     MILLRACE_ASSIGN_OR_RETURN(result, storage(node, type, {*length}));
-    T next = start;
-    for (T& element : result.as<T>()) {
-      element = next;
-      if constexpr (std::is_integral_v<T>) {
-        next = static_cast<T>(static_cast<uint64_t>(next) + static_cast<uint64_t>(delta));
-      } else {
-        next += delta;
-      }
-    }
+    if (in_double)
+      count_from<double>(start, delta, multiplies, result.as<T>());
+    else
+      count_from<T>(start, delta, multiplies, result.as<T>());
     return {};
   }));
   return node.add_computed(std::move(result.value));

@@ -61,6 +61,9 @@ Result<ValueId> import_cast(NodeImport& node);
 // attention.cpp
 Result<ValueId> import_standard_attention(NodeImport& node);
 
+// linear_attention.cpp
+Result<ValueId> import_linear_attention(NodeImport& node);
+
 // reduction.cpp
 template <graph::ReduceKind kKind>
 Result<ValueId> import_reduce(NodeImport& node);
@@ -170,6 +173,8 @@ Result<ValueId> import_conv_transpose_with_dynamic_pads(NodeImport& node);
 Result<ValueId> import_distances(NodeImport& node);
 Result<ValueId> import_expand_dims(NodeImport& node);
 Result<ValueId> import_group_norm(NodeImport& node);
+Result<ValueId> import_matmul_integer16(NodeImport& node);
+Result<ValueId> import_unfold_tensor(NodeImport& node);
 
 // microsoft/rotary_embedding.cpp
 Result<ValueId> import_rotary_embedding(NodeImport& node);

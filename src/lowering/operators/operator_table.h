@@ -14,7 +14,7 @@ namespace millrace::lowering {
 // The opsets of the default domain whose operators are known. Models of later ones are read as if
 // no operator had changed since.
 inline constexpr int kMinOpset = 1;
-inline constexpr int kMaxOpset = 26;
+inline constexpr int kMaxOpset = 27;
 // The last opset of operators that kMaxOpset has: these have not been removed.
 inline constexpr int kNoLastOpset = std::numeric_limits<int>::max();
 

@@ -98,6 +98,34 @@ TEST(RangeImport, CountsUpAndDown) {
   EXPECT_EQ(content<float>(computed(down)), content<float>({4}, {1, 0.5, 0, -0.5}));
 }
 
+// Elements of opset 27 do not depend on those before them: ten additions of 0.1 in FLOAT32 would
+// give 1.0000001.
+TEST(RangeImport, OfOpset27MultipliesTheStep) {
+  const auto range = [](int opset, const Attributes& attributes) {
+    Model model(opset);
+    model.floats("a", {}, {0}).floats("b", {}, {1.05f}).floats("c", {}, {0.1f});
+    model.node("Range", {"a", "b", "c"}, {"y"}, attributes);
+    return content<float>(computed(model));
+  };
+  Floats products, in_double;
+  for (int i = 0; i < 11; ++i) {
+    products.push_back(static_cast<float>(i) * 0.1f);
+    in_double.push_back(static_cast<float>(i * static_cast<double>(0.1f)));
+  }
+  EXPECT_EQ(range(27, {}), content<float>({11}, products));
+  EXPECT_EQ(range(27, {{"stash_type", TensorProto::FLOAT}}), content<float>({11}, products));
+  EXPECT_EQ(range(27, {{"stash_type", TensorProto::DOUBLE}}), content<float>({11}, in_double));
+  EXPECT_NE(range(26, {}), content<float>({11}, products));
+}
+
+TEST(RangeImport, RefusesAnotherStashType) {
+  Model model(27);
+  model.input("x", {1}).output("y").floats("a", {}, {0}).floats("b", {}, {1});
+  model.node("Range", {"a", "b", "b"}, {"r"}, {{"stash_type", TensorProto::FLOAT16}});
+  const std::string message = import_failure(model.node("Add", {"x", "r"}, {"y"})).message();
+  EXPECT_NE(message.find("stash_type is 10"), std::string::npos) << message;
+}
+
 TEST(RangeImport, EndlessOnesAreRefused) {
   Model model;
   model.input("x", {1}).output("y").floats("a", {}, {1}).floats("zero", {}, {0});

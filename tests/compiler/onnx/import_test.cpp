@@ -76,7 +76,7 @@ TEST(Import, AModelNeedsAnOpset) {
 }
 
 TEST(Import, OperatorsKeepTheirMeaningInLaterOpsets) {
-  for (const int opset : {1, 22, 23, 24, 25, 26, 27, 1 << 30}) {
+  for (const int opset : {1, 22, 23, 24, 25, 26, 27, 28, 1 << 30}) {
     Model model(opset);
     model.input("x", {1}).output("y").node("Relu", {"x"}, {"y"});
     EXPECT_EQ(operators_of(import_valid(model)), Operators{kRelu}) << opset;
@@ -90,11 +90,11 @@ TEST(Import, AttributesOfLaterOpsetsAreNotIgnored) {
       Model model(opset);
       return model.input("x", {2, 2}).output("y").node(type, {"x"}, {"y"}, {{"window", 3}});
     };
-    EXPECT_TRUE(model(26).import().ok()) << type;
-    const std::string message = import_failure(model(27)).message();
+    EXPECT_TRUE(model(27).import().ok()) << type;
+    const std::string message = import_failure(model(28)).message();
     EXPECT_NE(message.find("'window'"), std::string::npos) << message;
   }
-  Model known(27);
+  Model known(28);
   known.input("x", {1, 1, 4, 4}).output("y");
   known.node("MaxPool", {"x"}, {"y"}, {{"kernel_shape", Dims{2, 2}}, {"storage_order", 0}});
   EXPECT_TRUE(known.import().ok()) << known.import().status().to_string();

@@ -477,6 +477,30 @@ TEST(MicrosoftImport, RotaryEmbeddingRefusesHeadsThatDoNotFit) {
               HasSubstr("heads"));
 }
 
+TEST(MicrosoftImport, UnfoldTensorMovesWindowsToTheEnd) {
+  const auto x = floats({2, 4}, {0, 1, 2, 3, 4, 5, 6, 7});
+  EXPECT_THAT(compute("UnfoldTensor", {x}, {{"size", 2}}),
+              ElementsAre(0, 1, 1, 2, 2, 3, 4, 5, 5, 6, 6, 7));
+  EXPECT_THAT(compute("UnfoldTensor", {x}, {{"size", 2}, {"step", 2}}),
+              ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
+  EXPECT_THAT(compute("UnfoldTensor", {x}, {{"dim", 0}, {"size", 2}}),
+              ElementsAre(0, 4, 1, 5, 2, 6, 3, 7));
+  for (const Attributes& attributes :
+       {Attributes{}, {{"size", 5}}, {{"size", 2}, {"step", 0}}, {{"dim", -2}, {"size", 3}}})
+    EXPECT_THAT(refusal("UnfoldTensor", {x}, attributes), HasSubstr("not within a dimension"));
+}
+
+TEST(MicrosoftImport, MatMulInteger16HasSumsOf32Bits) {
+  const auto words = [](const Dims& dims, const Dims& elements) {
+    return int_tensor("", dims, elements, TensorProto::INT16);
+  };
+  EXPECT_THAT(
+      compute("MatMulInteger16", {words({1, 2}, {30000, -2}), words({2, 2}, {30000, 1, 5, -5})}),
+      ElementsAre(899999990, 30010));
+  EXPECT_THAT(refusal("MatMulInteger16", {words({1, 1}, {1}), integers({1, 1}, {1})}, {}),
+              HasSubstr("must be INT16"));
+}
+
 TEST(MicrosoftImport, GroupQueryAttentionRefusesWhatDoesNotFit) {
   const auto query = floats({2, 1, 4}, {1, 2, 3, 4, 5, 6, 7, 8}),
              key = floats({2, 1, 2}, {1, 2, 3, 4});

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 
 const { InferenceSession, Tensor } = createRequire(process.cwd() + "/")("onnxruntime-node");
-const kArrays = { float32: Float32Array, int64: BigInt64Array, int32: Int32Array, uint8: Uint8Array, int8: Int8Array, bool: Uint8Array };
+const kArrays = { float32: Float32Array, int64: BigInt64Array, int32: Int32Array, uint8: Uint8Array, int8: Int8Array, int16: Int16Array, bool: Uint8Array };
 
 // How some operators round follows from how many threads share the samples of a batch.
 const options = { graphOptimizationLevel: "disabled", logSeverityLevel: 3, intraOpNumThreads: 1 };

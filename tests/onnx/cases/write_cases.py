@@ -646,11 +646,37 @@ def narrow_types():
     return case
 
 
+def rare_operators():
+    case = Case("rare_operators")
+    source = Input(np.array([1, 5, 3, 4, 2, 5, 3, 9]))
+    for written, index, predicted in (([1, 5], 2, [3, 4, 7, 1, 1, 1, 1]), ([2, 5, 3], 0, None),
+                                      ([8, 3], 6, [3, 9, 4]), ([4], 8, [1])):
+        operands = [source, Input(np.array(written)), Input(np.array([index]))]
+        operands += [] if predicted is None else [Input(np.array(predicted))]
+        case.add("BifurcationDetector", operands, outputs=2, min_ngram_size=1, max_ngram_size=3)
+    for shape in ((4, 6), (1, 7, 3)):
+        case.add("DynamicTimeWarping", [Input(np.abs(real(*shape)))])
+    words = Input(rng.integers(-30000, 30000, (2, 3, 4)).astype(np.int16))
+    case.add("MatMulInteger16", [words, rng.integers(-99, 99, (2, 4, 2)).astype(np.int16)])
+    numbers = rng.integers(-9, 99, (2, 3))
+    for dtype in (np.int32, np.int64, np.uint32, np.float32, np.float64):
+        key = numbers.astype(np.uint8).astype(dtype) if dtype == np.uint32 else numbers.astype(dtype)
+        for attributes in ({}, {"positive": 0, "seed": 7}):
+            case.add("MurmurHash3", [key], **attributes)
+    for attributes in ({"size": 2}, {"size": 3, "step": 2, "dim": 1}, {"size": 1, "dim": 0}):
+        case.add("UnfoldTensor", [Input(real(2, 6, 5))], **attributes)
+    characters = Input(np.array([[3, 1, 4, 1, 5], [2, 0, 0, 0, 0], [1, 2, 3, 0, 0]], np.int32))
+    case.add("WordConvEmbedding", [characters, real(4, 1, 3, 6), real(4), real(7, 6)],
+             embedding_size=4, conv_window_size=3, char_embedding_size=6)
+    case.add("SampleOp", [Input(real(3))])
+    return case
+
+
 if __name__ == "__main__":
     for make in (four_bit_integers, sixteen_bit_integers, matmul_n_bits, gather_block_quantized,
                  rotary_embedding, group_query_attention, quantised_attention, quantised_windows,
                  quantised_functions, dynamic_quantize_lstm, embedding, predecessors,
                  more_predecessors, matmul_bnb4, ragged_attention, decoder_masked_attention,
                  experts, linear_attention, attention, standard_rotary_embedding, opset_26,
-                 narrow_types):
+                 narrow_types, rare_operators):
         make().write()

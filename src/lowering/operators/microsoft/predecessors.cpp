@@ -1,10 +1,12 @@
 // Handlers of operators of com.microsoft that operators of the standard have replaced (ExpandDims,
 // GatherND, GridSample, Trilu, GroupNorm), or that these can express (CDist,
-// ConvTransposeWithDynamicPads).
+// ConvTransposeWithDynamicPads, MatMulInteger16, UnfoldTensor).
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
+#include "lowering/operators/bounded_constant.h"
 #include "lowering/operators/handlers.h"
 #include "lowering/operators/quantised/channels_last.h"
 
@@ -68,6 +70,46 @@ Result<ValueId> import_distances(NodeImport& node) {
   MILLRACE_ASSIGN_OR_RETURN(y, node.binary(BinaryKind::kMul, y, y));
   MILLRACE_ASSIGN_OR_RETURN(y, node.reduce(graph::ReduceKind::kSum, y, {2}, false));
   return metric == "euclidean" ? node.unary(UnaryKind::kSqrt, y) : Result<ValueId>(y);
+}
+
+// MatMulInteger16: the product of INT16 matrices, whose sums are INT32 and wrap around.
+Result<ValueId> import_matmul_integer16(NodeImport& node) {
+  std::vector<ValueId> operands;
+  for (const size_t index : {0, 1}) {
+    if (node.value(index).type != tensor::DataType::kInt16)
+      return invalid_argument("its operands must be INT16");
+    MILLRACE_ASSIGN_OR_RETURN(
+        operands.emplace_back(),
+        node.emit(graph::Cast{tensor::DataType::kInt32}, {node.operand(index)}));
+  }
+  MILLRACE_ASSIGN_OR_RETURN(const auto y, node.emit_fallback({"MatMul", {}}, operands, 1));
+  return y[0];
+}
+
+// UnfoldTensor: the windows of `size` elements along a dimension, `step` apart, as a new last
+// dimension.
+Result<ValueId> import_unfold_tensor(NodeImport& node) {
+  const Dims shape = node.shape(0);
+  MILLRACE_ASSIGN_OR_RETURN(const size_t axis,
+                            normalise_axis(node.int_attribute("dim", -1), shape.size()));
+  const int64_t size = node.int_attribute("size", 0), step = node.int_attribute("step", 1);
+  if (size < 1 || size > shape[axis] || step < 1)
+    return invalid_argument(
+        fmt::format("windows of {} elements, {} apart, are not within a dimension of {}", size,
+                    step, shape[axis]));
+  const Dims table = {(shape[axis] - size) / step + 1, size};
+  MILLRACE_ASSIGN_OR_RETURN(
+      const ValueId indices,
+      add_table<int64_t>(node, table, "a table of windows",
+                         [step](int64_t row, int64_t column) { return row * step + column; }));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId y, node.emit(graph::Gather{static_cast<int64_t>(axis)},
+                                                       {node.operand(0), indices}));
+  if (axis + 1 == shape.size()) return y;
+  Dims permutation(shape.size() + 1);
+  std::iota(permutation.begin(), permutation.end(), 0);
+  const auto windows = permutation.begin() + static_cast<std::ptrdiff_t>(axis) + 1;
+  std::rotate(windows, windows + 1, permutation.end());
+  return node.emit(graph::Transpose{std::move(permutation)}, {y});
 }
 
 // GroupNorm is channels-last (NHWC) by default. If its attribute activation is not 0, it applies
