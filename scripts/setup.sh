@@ -22,7 +22,7 @@ packages=(
   libsodium-dev
   # Libraries of the compiler and of the programs.
   libonnx-dev libprotobuf-dev libcli11-dev nlohmann-json3-dev
-  libturbojpeg0-dev libspng-dev libwebp-dev libexif-dev
+  libturbojpeg0-dev libspng-dev libwebp-dev libexif-dev zlib1g-dev
   libopencv-imgcodecs-dev libopencv-imgproc-dev libboost-program-options-dev
   libboost-dev libseccomp-dev prometheus-cpp-dev libgrpc++-dev protobuf-compiler-grpc
   # The Python package, its tests, and the check of its types.

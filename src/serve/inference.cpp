@@ -231,6 +231,7 @@ std::vector<OutputTensor> Inference::wanted_outputs() const {
 void Inference::hand_memory_to(HttpResponse& response) {
   request_.inputs.clear();
   request_.body = {};
+  request_.charge.reset();
   if (response.raw.empty()) return;
   response.owner = shared_from_this();
   for (const Output& output : outputs_) response.held_bytes += output.memory.size();

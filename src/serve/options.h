@@ -40,7 +40,10 @@ struct Options {
   // How bodies that are pictures become inputs; their size is that of the input.
   bool takes_pictures = false;
   io::PictureOptions picture;
-  std::string labels;  // a file with the names of classes; empty: none
+  std::string unix_socket;     // path of one to listen at, too; empty: none
+  bool model_control = false;  // whether clients may load and unload models
+  std::string token_file;      // its first line is the token that clients must state; empty: none
+  std::string labels;          // a file with the names of classes; empty: none
 };
 
 }  // namespace millrace::serve

@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "io/file.h"
+
 namespace millrace::serve {
 namespace {
 
@@ -26,21 +28,33 @@ Server::~Server() {
   models_.close();
   if (http_) http_->stop();
   if (grpc_) grpc_->stop();
+  service_.join();
   workers_.join();
 }
 
 Result<std::unique_ptr<Server>> Server::start(const Options& options) {
   MILLRACE_ASSIGN_OR_RETURN(Device device, Device::open(options.device));
   MILLRACE_ASSIGN_OR_RETURN(std::unique_ptr<Server> server, create(options, std::move(device)));
+  MILLRACE_RETURN_IF_ERROR(server->read_token());
   MILLRACE_RETURN_IF_ERROR(server->models_.start());
   MILLRACE_RETURN_IF_ERROR(server->listen());
   return server;
 }
 
+Status Server::read_token() {
+  if (options_.token_file.empty()) return {};
+  MILLRACE_ASSIGN_OR_RETURN(const std::vector<std::string> lines,
+                            io::read_lines(options_.token_file));
+  if (lines.empty() || lines.front().empty())
+    return invalid_argument(options_.token_file + " has no token in its first line");
+  service_.require_token(lines.front());
+  return {};
+}
+
 Status Server::listen() {
   MILLRACE_ASSIGN_OR_RETURN(
       http_, HttpServer::start(options_.address, options_.http_port, options_.http, service_,
-                               workers_, connections_));
+                               workers_, connections_, options_.unix_socket));
   if (!options_.grpc_port) return {};
   MILLRACE_ASSIGN_OR_RETURN(grpc_, GrpcServer::start(options_.address, *options_.grpc_port,
                                                      options_.http, service_, workers_));

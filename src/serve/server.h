@@ -48,6 +48,7 @@ class Server {
  private:
   Server(const Options& options, Device device);
   static Result<std::unique_ptr<Server>> create(const Options& options, Device device);
+  Status read_token();
   Status listen();
   bool wait_answered(std::chrono::steady_clock::time_point limit);
 

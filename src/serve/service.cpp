@@ -2,83 +2,29 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <new>
 #include <nlohmann/json.hpp>
+#include <utility>
 
+#include "serve/descriptions.h"
 #include "serve/inference.h"
 #include "serve/protocol/picture_request.h"
-#include "serve/protocol/tensor_type.h"
 
 namespace millrace::serve {
 namespace {
 
 using nlohmann::json;
 using SteadyClock = std::chrono::steady_clock;
+using What = Route::What;
 
 // Requests with more JSON than this are handled by the workers.
 constexpr size_t kMostJsonOnThread = 128 << 10;
-
-std::optional<unsigned> hex_digit(char letter) {
-  if (letter >= '0' && letter <= '9') return letter - '0';
-  if (letter >= 'a' && letter <= 'f') return letter - 'a' + 10;
-  if (letter >= 'A' && letter <= 'F') return letter - 'A' + 10;
-  return std::nullopt;
-}
-
-// Decodes %41 to A. What is no such code stays as it is.
-std::string percent_decoded(std::string_view text) {
-  std::string decoded;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const auto high = text[i] == '%' && i + 2 < text.size() ? hex_digit(text[i + 1]) : std::nullopt;
-    const auto low = high ? hex_digit(text[i + 2]) : std::nullopt;
-    decoded += low ? static_cast<char>(*high * 16 + *low) : text[i];
-    if (low) i += 2;
-  }
-  return decoded;
-}
-
-// Returns the parts of the path between slashes, decoded, without the query.
-std::vector<std::string> parts_of(std::string_view target) {
-  target = target.substr(0, target.find('?'));
-  std::vector<std::string> parts;
-  while (!target.empty()) {
-    target.remove_prefix(target.front() == '/' ? 1 : 0);
-    const size_t end = std::min(target.find('/'), target.size());
-    if (end > 0) parts.push_back(percent_decoded(target.substr(0, end)));
-    target.remove_prefix(end);
-  }
-  return parts;
-}
-
-HttpResponse json_response(const json& body, unsigned status = 200) {
-  return {.status = status, .text = body.dump(-1, ' ', false, json::error_handler_t::replace)};
-}
-
-json server_metadata() {
-  return {{"name", "millrace"},
-          {"version", MILLRACE_VERSION},
-          {"extensions", {"binary_tensor_data", "classification"}}};
-}
-
-json tensor_metadata(const Model& model, std::span<const TensorInfo> infos) {
-  json tensors = json::array();
-  for (const TensorInfo& info : infos)
-    tensors.push_back({{"name", info.name},
-                       {"datatype", protocol_name(info.cpu.type)},
-                       {"shape", metadata_shape(model, info)}});
-  return tensors;
-}
-
-json model_metadata(const ServedModel& served, const std::vector<std::string>& versions) {
-  const Model& model = served.model();
-  return {{"name", served.name()},
-          {"versions", versions},
-          {"platform", "millrace"},
-          {"inputs", tensor_metadata(model, model.inputs())},
-          {"outputs", tensor_metadata(model, model.outputs())}};
-}
+// Answers of fewer bytes are not packed, and those of more are packed by the workers.
+constexpr size_t kFewestPacked = 1 << 10, kMostPackedInCallback = 64 << 10;
+// Models that wait to be loaded or unloaded, and the size of the request for it.
+constexpr size_t kMostChanges = 16, kMostChangeBytes = 64 << 10;
 
 HttpResponse unavailable(std::string_view message) {
   HttpResponse response = error_response(503, message);
@@ -86,30 +32,49 @@ HttpResponse unavailable(std::string_view message) {
   return response;
 }
 
-double seconds_since(SteadyClock::time_point start) {
-  return std::chrono::duration<double>(SteadyClock::now() - start).count();
+std::chrono::nanoseconds time_since(SteadyClock::time_point start) {
+  return SteadyClock::now() - start;
+}
+
+// The coding that a field states; nothing if it is no coding, or one that is unknown here.
+std::optional<std::string_view> content_coding(const HttpRequest& request) {
+  const auto coding = request.field("Content-Encoding");
+  return coding == "identity" ? std::nullopt : coding;
+}
+
+// A comparison whose time does not tell how much of a guess is right.
+bool is_same_secret(std::string_view guess, std::string_view secret) {
+  unsigned difference = guess.size() == secret.size() ? 0 : 1;
+  for (size_t i = 0; i < guess.size(); ++i)
+    difference |= static_cast<unsigned char>(guess[i]) ^
+                  static_cast<unsigned char>(secret[i % secret.size()]);
+  return difference == 0;
+}
+
+// The number of bytes of JSON that a field states; 0 if none does.
+size_t stated_json_bytes(const HttpRequest& request) {
+  size_t bytes = 0;
+  if (const auto text = request.field(kJsonLengthField))
+    std::from_chars(text->data(), text->data() + text->size(), bytes);
+  return bytes;
+}
+
+// A model is loaded as it lies in the repository, and nothing that a request brings is loaded.
+std::optional<HttpResponse> refuse_change(const Route& route, const HttpRequest& request) {
+  if (request.body.size() == 0) return std::nullopt;
+  if (request.body.size() > kMostChangeBytes)
+    return error_response(413, fmt::format("the body is longer than {} bytes", kMostChangeBytes));
+  const json body = json::parse(request.text(), nullptr, false);
+  if (!body.is_object()) return error_response(400, "the body is no JSON object");
+  const auto parameters = body.find("parameters");
+  if (route.what == What::kLoad && parameters != body.end() && !parameters->empty())
+    return error_response(400,
+                          "a model is loaded as it lies in the repository: parameters to load "
+                          "it are not offered");
+  return std::nullopt;
 }
 
 }  // namespace
-
-// The call that a target stands for.
-struct Service::Route {
-  enum class What : uint8_t {
-    kNothing,
-    kServer,
-    kLive,
-    kReady,
-    kModel,
-    kModelReady,
-    kInfer,
-    kIndex,
-    kMetrics
-  };
-  What what = What::kNothing;
-  std::shared_ptr<ServedModel> model = {};  // not null for the three of a model
-  std::vector<std::string> versions = {};   // of that model
-  std::string missing = {};                 // with kNothing: what there is not
-};
 
 Service::Service(ModelRepository& models, Metrics& metrics, Workers& workers,
                  const Options& options, const std::atomic<uint32_t>& connections)
@@ -118,99 +83,76 @@ Service::Service(ModelRepository& models, Metrics& metrics, Workers& workers,
       workers_(workers),
       default_seconds_(options.request_seconds),
       picture_(options.takes_pictures ? &options.picture : nullptr),
-      connections_(connections) {}
+      model_control_(options.model_control),
+      most_body_bytes_(options.http.body_bytes),
+      unpacked_bytes_(std::make_shared<std::atomic<uint64_t>>(options.http.all_bodies_bytes)),
+      connections_(connections),
+      loader_(1, kMostChanges) {}
 
 bool Service::ready() const {
   return !draining_ && models_.ready();
 }
 
-Service::Route Service::route_of(std::string_view target) const {
-  const std::vector<std::string> parts = parts_of(target);
-  Route route;
-  route.missing = fmt::format("there is no \"{}\" here", target);
-  const auto is = [&](std::initializer_list<std::string_view> path) {
-    return std::ranges::equal(parts, path);
-  };
-  if (is({"metrics"})) route.what = Route::What::kMetrics;
-  if (is({"v2"})) route.what = Route::What::kServer;
-  if (is({"v2", "repository", "index"})) route.what = Route::What::kIndex;
-  if (is({"v2", "health", "live"})) route.what = Route::What::kLive;
-  if (is({"v2", "health", "ready"})) route.what = Route::What::kReady;
-  if (parts.size() > 2 && parts[0] == "v2" && parts[1] == "models") route_model(parts, route);
-  return route;
-}
-
-// v2/models/NAME[/versions/VERSION][/ready|/infer]
-void Service::route_model(const std::vector<std::string>& parts, Route& route) const {
-  ModelRepository::Models versions = models_.versions_of(parts[2]);
-  if (versions.empty()) {
-    route.missing = fmt::format("there is no model \"{}\"", parts[2]);
-    return;
-  }
-  for (const auto& version : versions) route.versions.push_back(version->version());
-  size_t next = 3;
-  if (parts.size() > 4 && parts[3] == "versions") {
-    std::erase_if(versions, [&](const auto& own) { return own->version() != parts[4]; });
-    if (versions.empty()) {
-      route.missing = fmt::format("the model \"{}\" has no version \"{}\"", parts[2], parts[4]);
-      return;
-    }
-    next = 5;
-  }
-  const std::string_view call = parts.size() > next ? parts[next] : std::string_view();
-  if (parts.size() > next + 1) return;
-  if (call.empty()) route.what = Route::What::kModel;
-  if (call == "ready") route.what = Route::What::kModelReady;
-  if (call == "infer") route.what = Route::What::kInfer;
-  if (route.what != Route::What::kNothing) route.model = versions.back();
-}
-
 std::optional<HttpResponse> Service::refuse(const HttpRequest& head) {
-  const Route route = route_of(head.target);
+  const Route route = route_of(models_, head.target);
   auto refusal = refuse(route, head);
-  if (!refusal) return refusal;
-  count(route, head, refusal->status);
+  if (refusal) count(route, head, refusal->status);
   return refusal;
 }
 
 void Service::count(const Route& route, const HttpRequest& head, unsigned status) {
-  if (route.model != nullptr)
-    route.model->metrics().answered(status, seconds_since(head.arrival));
+  if (route.what == What::kInfer)
+    route.model->answered(status, time_since(head.arrival));
   else
     metrics_.answered(status);
 }
 
 void Service::refused(const HttpRequest& head, unsigned status) noexcept {
   try {
-    count(route_of(head.target), head, status);
+    count(route_of(models_, head.target), head, status);
   } catch (const std::bad_alloc&) {
     // Without memory for the path, the request belongs to no model.
     metrics_.answered(status);
   }
 }
 
+bool Service::knows_token(const HttpRequest& head) const {
+  static constexpr std::string_view kScheme = "Bearer ";
+  const auto field = head.field("Authorization");
+  return field && field->starts_with(kScheme) &&
+         is_same_secret(field->substr(kScheme.size()), token_);
+}
+
 std::optional<HttpResponse> Service::refuse(const Route& route, const HttpRequest& head) const {
-  if (route.what == Route::What::kNothing) return error_response(404, route.missing);
-  const bool infers = route.what == Route::What::kInfer;
-  const std::string_view allowed = infers || route.what == Route::What::kIndex ? "POST" : "GET";
-  if (head.method != allowed) {
-    HttpResponse response =
-        error_response(405, fmt::format("{} takes {} only", head.target, allowed));
-    response.fields.emplace_back("Allow", allowed);
+  const bool is_health = route.what == What::kLive || route.what == What::kReady;
+  if (!token_.empty() && !is_health && !knows_token(head)) {
+    HttpResponse response = error_response(401, "the request states no token that is valid here");
+    response.fields.emplace_back("WWW-Authenticate", "Bearer");
     return response;
   }
-  if (!infers) return std::nullopt;
+  if (route.what == What::kNothing) return error_response(404, route.missing);
+  if (head.method != route.method()) {
+    HttpResponse response =
+        error_response(405, fmt::format("{} takes {} only", head.target, route.method()));
+    response.fields.emplace_back("Allow", route.method());
+    return response;
+  }
+  const bool changes = route.what == What::kLoad || route.what == What::kUnload;
+  if (changes && !model_control_)
+    return error_response(403, "the server was started without --model-control");
+  if (changes && draining_) return unavailable("the server is shutting down");
+  if (route.what != What::kInfer) return std::nullopt;
   if (!head.field("Content-Length") && !head.field("Transfer-Encoding"))
     return error_response(411, "the request states no length, by Content-Length or in chunks");
   if (draining_) return unavailable("the server is shutting down");
-  if (const auto coding = head.field("Content-Encoding"); coding && *coding != "identity")
+  if (const auto coding = content_coding(head); coding && !coding_of(*coding))
     return error_response(
         415, fmt::format("the body has the coding \"{}\", which is not read here", *coding));
   return std::nullopt;
 }
 
 bool Service::takes_long(const HttpRequest& request, size_t json_bytes) const {
-  return json_bytes > kMostJsonOnThread || is_picture(request);
+  return json_bytes > kMostJsonOnThread || is_picture(request) || content_coding(request);
 }
 
 std::shared_ptr<Work> Service::handle(HttpRequest request, Respond respond) {
@@ -224,74 +166,164 @@ std::shared_ptr<Work> Service::handle(HttpRequest request, Respond respond) {
 
 // Throws only before it has answered.
 std::shared_ptr<Work> Service::answer(HttpRequest request, const Respond& respond) {
-  const Route route = route_of(request.target);
-  if (route.what == Route::What::kInfer) return infer(*route.model, std::move(request), respond);
+  const Route route = route_of(models_, request.target);
+  if (route.what == What::kInfer) return infer(*route.model, std::move(request), respond);
+  if (route.what == What::kLoad || route.what == What::kUnload) {
+    change(route, request, respond);
+    return nullptr;
+  }
   HttpResponse response = look_up(route);
   metrics_.answered(response.status);
   respond(std::move(response));
   return nullptr;
 }
 
-// Lists the models, with the reason for those that are not served.
-json Service::index() const {
-  json models = json::array();
-  for (const auto& model : models_.all())
-    models.push_back({{"name", model->name()},
-                      {"version", model->version()},
-                      {"state", model->ready() ? "READY" : "UNAVAILABLE"},
-                      {"reason", ""}});
-  for (const FailedModel& model : models_.failed())
-    models.push_back({{"name", model.file.name},
-                      {"version", model.file.version},
-                      {"state", "UNAVAILABLE"},
-                      {"reason", model.reason.message()}});
-  return models;
-}
-
 HttpResponse Service::look_up(const Route& route) const {
   switch (route.what) {
-    case Route::What::kServer:
-      return json_response(server_metadata());
-    case Route::What::kIndex:
-      return json_response(index());
-    case Route::What::kLive:
-      return json_response({{"live", true}});
-    case Route::What::kReady:
-      return json_response({{"ready", ready()}}, ready() ? 200 : 503);
-    case Route::What::kModel:
-      return json_response(model_metadata(*route.model, route.versions));
-    case Route::What::kModelReady: {
+    case What::kServer:
+      return {.text = describe_server()};
+    case What::kIndex:
+      return {.text = describe_repository(models_)};
+    case What::kLive:
+      return {.text = R"({"live":true})"};
+    case What::kReady:
+      return ready() ? HttpResponse{.text = R"({"ready":true})"}
+                     : HttpResponse{.status = 503, .text = R"({"ready":false})"};
+    case What::kModel:
+      return {.text = describe_model(*route.model, route.versions)};
+    case What::kModelReady: {
       const bool is_ready = !draining_ && route.model->ready();
-      return json_response({{"name", route.model->name()}, {"ready", is_ready}},
-                           is_ready ? 200 : 503);
+      const json body = {{"name", route.model->name()}, {"ready", is_ready}};
+      return {.status = is_ready ? 200U : 503U,
+              .text = body.dump(-1, ' ', false, json::error_handler_t::replace)};
     }
-    case Route::What::kMetrics:
+    case What::kStatistics:
+      return {.text = describe_statistics(route.model ? ModelRepository::Models{route.model}
+                                                      : models_.all())};
+    case What::kMetrics:
       return {.content_type = Metrics::kContentType, .text = metrics_.text(connections_)};
     default:
       return error_response(404, route.missing);
   }
 }
 
-std::shared_ptr<Work> Service::infer(ServedModel& model, HttpRequest request,
-                                     const Respond& respond) {
-  Respond counted = [kept = model.shared_from_this(), arrival = request.arrival,
-                     respond](HttpResponse response) {
-    kept->metrics().answered(response.status, seconds_since(arrival));
+// Loads or unloads a model, on the thread for that.
+void Service::change(const Route& route, const HttpRequest& request, const Respond& respond) {
+  auto refusal = refuse_change(route, request);
+  if (!refusal) {
+    auto task = [this, name = route.name, loads = route.what == What::kLoad, respond] {
+      HttpResponse response = changed(name, loads);
+      metrics_.answered(response.status);
+      respond(std::move(response));
+    };
+    if (loader_.post(std::move(task)) != Workers::kNoTask) return;
+    refusal = unavailable("too many models wait to be loaded or unloaded");
+  }
+  metrics_.answered(refusal->status);
+  respond(*std::move(refusal));
+}
+
+HttpResponse Service::changed(const std::string& name, bool loads) {
+  try {
+    const Status status = loads ? models_.load(name) : models_.unload(name);
+    return status.ok() ? HttpResponse{.text = "{}"} : response_of(status, 1);
+  } catch (const std::exception& error) {
+    return response_of(error);
+  }
+}
+
+Respond Service::counted(ServedModel& model, const HttpRequest& request, Respond respond) const {
+  return [kept = model.shared_from_this(), arrival = request.arrival,
+          respond = std::move(respond)](HttpResponse response) {
+    kept->answered(response.status, time_since(arrival));
     respond(std::move(response));
   };
+}
+
+// Packs answers for clients that take that. One that cannot be packed is sent as it is.
+Respond Service::packed(const HttpRequest& request, Respond respond) const {
+  const auto field = request.field("Accept-Encoding");
+  const auto coding = field ? accepted_coding(*field) : std::nullopt;
+  if (!coding) return respond;
+  return [this, coding = *coding, respond = std::move(respond)](HttpResponse response) {
+    if (body_size(response) >= kFewestPacked) return pack_and_send(response, coding, respond);
+    respond(std::move(response));
+  };
+}
+
+// The workers pack what takes long, unless they have too much to do.
+void Service::pack_and_send(HttpResponse& response, Coding coding, const Respond& respond) const {
+  std::shared_ptr<HttpResponse> shared;
+  try {
+    if (body_size(response) > kMostPackedInCallback) {
+      shared = std::make_shared<HttpResponse>(std::move(response));
+      auto task = [shared, coding, respond] {
+        pack(*shared, coding);
+        respond(std::move(*shared));
+      };
+      if (workers_.post(std::move(task)) != Workers::kNoTask) return;
+    }
+  } catch (const std::bad_alloc&) {
+    // Without memory for a task it is done here.
+  }
+  HttpResponse& own = shared ? *shared : response;
+  pack(own, coding);
+  respond(std::move(own));
+}
+
+// Unpacks the body, which must fit into the limits as one that came unpacked. Returns why it does
+// not.
+std::optional<HttpResponse> Service::unpack_body(HttpRequest& request,
+                                                 std::shared_ptr<MemoryCharge>& charge) const {
+  const auto name = content_coding(request);
+  const auto coding = name ? coding_of(*name) : std::nullopt;
+  if (!coding) return std::nullopt;
+  charge = std::make_shared<MemoryCharge>(unpacked_bytes_);
+  MemoryBlock body;
+  const size_t aligned_at = stated_json_bytes(request);
+  const auto take = [&](size_t bytes) { return charge->take(bytes); };
+  switch (unpack(request.body.bytes(), *coding, aligned_at, most_body_bytes_, take, body)) {
+    case UnpackOutcome::kDone:
+      request.body = std::move(body);
+      return std::nullopt;
+    case UnpackOutcome::kCorrupt:
+      return error_response(400, fmt::format("the body is not of the coding \"{}\"", *name));
+    case UnpackOutcome::kTooLarge:
+      return error_response(413, fmt::format("the body is longer than {} bytes when it is unpacked",
+                                             most_body_bytes_));
+    case UnpackOutcome::kNoMemory:
+      break;
+  }
+  return unavailable("there is not enough memory to unpack the body");
+}
+
+Result<InferRequest> Service::read(HttpRequest request, const Model& model) const {
   const auto arrival = request.arrival;
-  Result<InferRequest> read =
-      is_picture(request) ? read_picture_request(std::move(request), model.model(), picture_)
-                          : read_infer_request(std::move(request), model.model());
-  if (!read.ok()) {
-    counted(response_of(read.status(), model.retry_after_seconds()));
+  MILLRACE_ASSIGN_OR_RETURN(InferRequest read,
+                            is_picture(request)
+                                ? read_picture_request(std::move(request), model, picture_)
+                                : read_infer_request(std::move(request), model));
+  if (read.deadline == kNoDeadline && default_seconds_ > 0)
+    read.deadline = arrival + std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                  std::chrono::duration<double>(default_seconds_));
+  return read;
+}
+
+std::shared_ptr<Work> Service::infer(ServedModel& model, HttpRequest request, Respond respond) {
+  Respond answer = counted(model, request, packed(request, std::move(respond)));
+  std::shared_ptr<MemoryCharge> charge;
+  if (auto refusal = unpack_body(request, charge)) {
+    answer(*std::move(refusal));
     return nullptr;
   }
+  Result<InferRequest> read = this->read(std::move(request), model.model());
+  if (!read.ok()) {
+    answer(response_of(read.status(), model.retry_after_seconds()));
+    return nullptr;
+  }
+  read->charge = std::move(charge);
   model.metrics().copied(read->copied_bytes);
-  if (read->deadline == kNoDeadline && default_seconds_ > 0)
-    read->deadline = arrival + std::chrono::duration_cast<std::chrono::nanoseconds>(
-                                   std::chrono::duration<double>(default_seconds_));
-  return Inference::start(model, *std::move(read), std::move(counted), workers_);
+  return Inference::start(model, *std::move(read), std::move(answer), workers_);
 }
 
 }  // namespace millrace::serve

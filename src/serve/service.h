@@ -5,28 +5,35 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include "serve/http/compression.h"
+#include "serve/http/memory_charge.h"
 #include "serve/http/message.h"
 #include "serve/http/workers.h"
 #include "serve/metrics.h"
 #include "serve/models/model_repository.h"
+#include "serve/protocol/infer_request.h"
+#include "serve/route.h"
 
 namespace millrace::serve {
 
 class Service : public Handler {
  public:
   // The objects that are passed by reference must outlive the service. `connections` is what
-  // /metrics reports as their number.
+  // /metrics reports as their number. Throws std::runtime_error if the system refuses a thread.
   Service(ModelRepository& models, Metrics& metrics, Workers& workers, const Options& options,
           const std::atomic<uint32_t>& connections);
 
+  // Before the first request: clients must state this token, except for the health of the server.
+  void require_token(std::string token) { token_ = std::move(token); }
+
   // From now on the server is not ready, and refuses inference.
   void begin_drain() { draining_ = true; }
+  // Waits for models that are being loaded. Nothing is loaded afterwards.
+  void join() { loader_.join(); }
 
   std::optional<HttpResponse> refuse(const HttpRequest& head) override;
   void refused(const HttpRequest& head, unsigned status) noexcept override;
@@ -34,25 +41,35 @@ class Service : public Handler {
   std::shared_ptr<Work> handle(HttpRequest request, Respond respond) override;
 
  private:
-  struct Route;
-
-  Route route_of(std::string_view target) const;
-  void route_model(const std::vector<std::string>& parts, Route& route) const;
   std::optional<HttpResponse> refuse(const Route& route, const HttpRequest& head) const;
-  std::shared_ptr<Work> answer(HttpRequest request, const Respond& respond);
+  bool knows_token(const HttpRequest& head) const;
   void count(const Route& route, const HttpRequest& head, unsigned status);
-  std::shared_ptr<Work> infer(ServedModel& model, HttpRequest request, const Respond& respond);
-  nlohmann::json index() const;
+  std::shared_ptr<Work> answer(HttpRequest request, const Respond& respond);
+  void change(const Route& route, const HttpRequest& request, const Respond& respond);
+  HttpResponse changed(const std::string& name, bool loads);
   HttpResponse look_up(const Route& route) const;
   bool ready() const;
+
+  std::shared_ptr<Work> infer(ServedModel& model, HttpRequest request, Respond respond);
+  Respond counted(ServedModel& model, const HttpRequest& request, Respond respond) const;
+  Respond packed(const HttpRequest& request, Respond respond) const;
+  void pack_and_send(HttpResponse& response, Coding coding, const Respond& respond) const;
+  std::optional<HttpResponse> unpack_body(HttpRequest& request,
+                                          std::shared_ptr<MemoryCharge>& charge) const;
+  Result<InferRequest> read(HttpRequest request, const Model& model) const;
 
   ModelRepository& models_;
   Metrics& metrics_;
   Workers& workers_;
   const double default_seconds_;             // deadline of requests that state none; 0: none
   const io::PictureOptions* const picture_;  // null: pictures are refused
+  const bool model_control_;                 // whether clients may load and unload models
+  const size_t most_body_bytes_;             // of one body, when it is unpacked
+  const MemoryCharge::Limit unpacked_bytes_;
   const std::atomic<uint32_t>& connections_;
+  std::string token_;  // empty: none
   std::atomic<bool> draining_ = false;
+  Workers loader_;  // loads and unloads models, one after another
 };
 
 }  // namespace millrace::serve

@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <sys/un.h>
 
 #include <algorithm>
 #include <array>
@@ -14,14 +15,28 @@
 
 namespace millrace::test {
 
-HttpClient::HttpClient(uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-  const timeval limit{.tv_sec = 20, .tv_usec = 0};
-  ::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+HttpClient::HttpClient(uint16_t port) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  EXPECT_EQ(::connect(socket_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  connect(AF_INET, &address, sizeof address);
+}
+
+HttpClient::HttpClient(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  connect(AF_UNIX, &address, sizeof address);
+}
+
+void HttpClient::connect(int family, const void* address, size_t size) {
+  socket_ = UniqueFd(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const timeval limit{.tv_sec = 20, .tv_usec = 0};
+  ::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  EXPECT_EQ(
+      ::connect(socket_.get(), static_cast<const sockaddr*>(address), static_cast<socklen_t>(size)),
+      0);
 }
 
 // The server may have closed a connection before all was sent; its answer says why.

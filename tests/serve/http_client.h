@@ -20,6 +20,8 @@ struct HttpAnswer {
 class HttpClient {
  public:
   explicit HttpClient(uint16_t port);
+  // Connects to a Unix socket.
+  explicit HttpClient(const std::string& path);
 
   void send(std::string_view text);
   // Reads one answer.
@@ -36,6 +38,7 @@ class HttpClient {
   void close() { socket_ = UniqueFd(); }
 
  private:
+  void connect(int family, const void* address, size_t size);
   bool read_more();
 
   UniqueFd socket_;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -22,7 +23,7 @@ TEST_F(Protocol, HealthAndMetadata) {
   EXPECT_EQ(one.get("/v2/health/live").status, 200);
   EXPECT_EQ(json::parse(one.get("/v2/health/ready").body), json({{"ready", true}}));
   EXPECT_EQ(json::parse(one.get("/v2").body)["extensions"],
-            json({"binary_tensor_data", "classification"}));
+            json({"binary_tensor_data", "classification", "model_repository", "statistics"}));
   EXPECT_EQ(one.get("/v2/models/tiny/versions/1/ready").status, 200);
   const json model = json::parse(one.get("/v2/models/tiny").body);
   EXPECT_EQ(model["name"], "tiny");
@@ -140,6 +141,58 @@ TEST_F(Protocol, MetricsCountRequestsByModelAndCode) {
                            R"(millrace_input_copied_bytes_total{model="tiny",version="1"} 0)",
                            "millrace_http_connections 1", "millrace_build_info{version="})
     EXPECT_THAT(answer.body, HasSubstr(line));
+}
+
+TEST_F(Protocol, StatisticsCountByModel) {
+  start();
+  HttpClient one = client();
+  one.post(kInferPath, tiny_body());
+  one.post(kInferPath, "{}");
+  for (const char* path :
+       {"/v2/models/tiny/stats", "/v2/models/tiny/versions/1/stats", "/v2/models/stats"}) {
+    const json models = json::parse(one.get(path).body)["model_stats"];
+    ASSERT_EQ(models.size(), 1U) << path;
+    EXPECT_EQ(models[0]["name"], "tiny");
+    EXPECT_EQ(models[0]["inference_count"], 1);
+    EXPECT_EQ(models[0]["inference_stats"]["success"]["count"], 1);
+    EXPECT_EQ(models[0]["inference_stats"]["fail"]["count"], 1);
+    EXPECT_GT(models[0]["last_inference"], 0);
+  }
+  EXPECT_EQ(one.get("/v2/models/none/stats").status, 404);
+}
+
+TEST_F(Protocol, AUnixSocketIsServedToo) {
+  const TemporaryDirectory directory;
+  options_.unix_socket = directory.file("socket");
+  start();
+  EXPECT_EQ(HttpClient(options_.unix_socket).post(kInferPath, tiny_body()).status, 200);
+  EXPECT_EQ(client().get("/v2/health/live").status, 200);
+  serve::Options others = options_;
+  EXPECT_THAT(serve::Server::start(others).status().message(), HasSubstr("in use"));
+  others.unix_socket = std::string(200, 'x');
+  EXPECT_THAT(serve::Server::start(others).status().message(), HasSubstr("more than 107 bytes"));
+}
+
+TEST_F(Protocol, ATokenIsAskedOfAllButProbes) {
+  const TemporaryDirectory directory;
+  options_.token_file = directory.file("token");
+  std::ofstream(options_.token_file) << "a secret\n";
+  start();
+  HttpClient one = client();
+  EXPECT_EQ(one.get("/v2/health/live").status, 200);
+  EXPECT_EQ(one.get("/v2/health/ready").status, 200);
+  const HttpAnswer refused = one.get("/v2/models/tiny");
+  EXPECT_EQ(refused.status, 401);
+  EXPECT_EQ(refused.fields.at("www-authenticate"), "Bearer");
+  for (const char* wrong : {"a secre", "a secret!", "", "A secret"})
+    EXPECT_EQ(client()
+                  .post(kInferPath, tiny_body(), fmt::format("Authorization: Bearer {}\r\n", wrong))
+                  .status,
+              401);
+  EXPECT_EQ(client().post(kInferPath, tiny_body(), "Authorization: Bearer a secret\r\n").status,
+            200);
+  std::ofstream(options_.token_file) << "\n";
+  EXPECT_THAT(serve::Server::start(options_).status().message(), HasSubstr("has no token"));
 }
 
 }  // namespace

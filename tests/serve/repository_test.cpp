@@ -74,5 +74,64 @@ TEST_F(Repository, AFolderThatLeavesAChoiceIsNamedAndTheOthersServe) {
   EXPECT_THAT(index[1]["reason"].get<std::string>(), HasSubstr("several models"));
 }
 
+constexpr const char* kLoadPath = "/v2/repository/models/tiny/load";
+constexpr const char* kUnloadPath = "/v2/repository/models/tiny/unload";
+
+TEST_F(Repository, ClientsMayLoadAndUnloadIfTheyAreAllowedTo) {
+  options_.model_control = true;
+  add("tiny/1/model.rai");
+  start_server();
+  HttpClient one = client();
+  add("tiny/2/model.rai");
+  EXPECT_EQ(one.post(kLoadPath, "{}").status, 200);
+  EXPECT_EQ(json::parse(one.post(kInferPath, tiny_body()).body)["model_version"], "2");
+  EXPECT_EQ(one.post(kUnloadPath, "{}").status, 200);
+  EXPECT_EQ(one.post(kInferPath, tiny_body()).status, 404);
+  const json index = json::parse(one.post("/v2/repository/index", "{}").body);
+  ASSERT_EQ(index.size(), 2U);
+  EXPECT_EQ(index[0]["state"], "UNAVAILABLE");
+  EXPECT_THAT(index[0]["reason"].get<std::string>(), HasSubstr("unloaded"));
+  EXPECT_EQ(one.ask(std::string("POST ") + kLoadPath + " HTTP/1.1\r\n\r\n").status, 200);
+  EXPECT_EQ(one.post(kInferPath, tiny_body()).status, 200);
+  EXPECT_EQ(one.post("/v2/repository/models/none/load", "").status, 404);
+  EXPECT_EQ(one.post("/v2/repository/models/none/unload", "").status, 404);
+  EXPECT_EQ(one.post(kLoadPath, R"({"parameters":{"config":"{}"}})").status, 400);
+  EXPECT_EQ(one.post(kLoadPath, "no JSON").status, 400);
+}
+
+TEST_F(Repository, AModelThatCannotBeLoadedAgainGoesOnServing) {
+  options_.model_control = true;
+  add("tiny/1/model.rai");
+  start_server();
+  std::ofstream(root_.file("tiny/1/model.rai")) << "no archive";
+  EXPECT_GE(client().post(kLoadPath, "{}").status, 400);
+  EXPECT_EQ(client().post(kInferPath, tiny_body()).status, 200);
+}
+
+TEST_F(Repository, ARequestThatWasAcceptedOutlivesItsModel) {
+  options_.model_control = true;
+  add("tiny/1/model.rai");
+  start_server();
+  faults().hold();
+  HttpClient running = client(), queued = client();
+  running.send(post_text(kInferPath, tiny_body()));
+  faults().await_arrivals(1);
+  queued.send(post_text(kInferPath, tiny_body()));
+  ASSERT_TRUE(eventually([&] { return served().in_flight() == 2; }));
+  EXPECT_EQ(client().post(kUnloadPath, "{}").status, 200);
+  EXPECT_EQ(client().post(kInferPath, tiny_body()).status, 404);
+  faults().release();
+  EXPECT_EQ(running.receive().status, 200);
+  EXPECT_EQ(queued.receive().status, 200);
+}
+
+TEST_F(Repository, ClientsMayNotLoadUnlessTheyAreAllowedTo) {
+  add("tiny/1/model.rai");
+  start_server();
+  EXPECT_EQ(client().post(kLoadPath, "{}").status, 403);
+  EXPECT_EQ(client().post(kUnloadPath, "{}").status, 403);
+  EXPECT_EQ(client().get(kLoadPath).status, 405);
+}
+
 }  // namespace
 }  // namespace millrace::test

@@ -31,6 +31,8 @@ void add_model_options(CLI::App& command, serve::Options& options) {
                             "a text file whose line i, from 0, names class i; a folder of models "
                             "may have a labels.txt beside each"),
          "FILE");
+  command.add_flag("--model-control", options.model_control,
+                   "let clients load and unload models of the folders");
   taking(command.add_option("--device", options.device, "the device: cpu, null, or a plugin"),
          "NAME")
       ->capture_default_str();
@@ -76,6 +78,13 @@ void add_http_options(CLI::App& command, serve::Options& options) {
   as_count(command.add_option("--grpc-port", options.grpc_port,
                               "port for gRPC; 0: any free one; otherwise there is no gRPC"),
            0, 65'535);
+  taking(
+      command.add_option("--unix-socket", options.unix_socket, "a Unix socket to listen at, too"),
+      "PATH");
+  taking(command.add_option("--token-file", options.token_file,
+                            "a file whose first line clients must state as bearer token, except "
+                            "for the health of the server"),
+         "FILE");
   as_count(command.add_option("--max-body", http.body_bytes, "greatest size of a body in bytes"), 1,
            kMostBodyBytes)
       ->capture_default_str();

@@ -142,7 +142,8 @@ std::optional<HttpResponse> Connection::refuse_head() {
     if (bad != std::errc() || end != text->data() + text->size())
       return counted_refusal(
           error_response(400, fmt::format("{} is no number of bytes", kJsonLengthField)));
-    if (length && json_bytes_ > body_bytes_)
+    // It is that of the body before it was compressed.
+    if (length && json_bytes_ > body_bytes_ && !request_.field("Content-Encoding"))
       return counted_refusal(
           error_response(400, fmt::format("{} is {}, and the body has {} bytes", kJsonLengthField,
                                           json_bytes_, body_bytes_)));

@@ -39,6 +39,9 @@ class MemoryBlock {
     return true;
   }
 
+  // Gives up the bytes from `bytes` on, of those that there are.
+  void truncate(size_t bytes) noexcept { size_ = bytes; }
+
   std::byte* data() const noexcept { return block_.get() + first_; }
   size_t size() const noexcept { return size_; }
   std::span<std::byte> bytes() const noexcept { return {data(), size_}; }

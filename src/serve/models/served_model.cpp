@@ -14,6 +14,7 @@ namespace millrace::serve {
 namespace {
 
 constexpr size_t kFirstOpenBytes = 64 << 10;
+constexpr unsigned kSucceeded = 200;
 constexpr int64_t kMostRetrySeconds = 600;
 
 }  // namespace
@@ -101,6 +102,37 @@ void ServedModel::took_bytes(size_t output, size_t bytes) {
   };
   while (!expected_[output].compare_exchange_weak(expected, next(expected))) {
   }
+}
+
+void ServedModel::answered(unsigned status, std::chrono::nanoseconds time) noexcept {
+  metrics_->answered(status, std::chrono::duration<double>(time).count());
+  const bool succeeded = status == kSucceeded;
+  Answers& answers = succeeded ? succeeded_ : failed_;
+  answers.count.fetch_add(1, std::memory_order_relaxed);
+  answers.nanoseconds.fetch_add(static_cast<uint64_t>(time.count()), std::memory_order_relaxed);
+  if (!succeeded) return;
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+  last_inference_ms_.store(static_cast<uint64_t>(ms), std::memory_order_relaxed);
+}
+
+ModelStatistics ServedModel::statistics() const {
+  ModelStatistics sum;
+  for (const Unit& unit : units_) {
+    const UnitStatistics own = unit.statistics();
+    sum.jobs.submitted += own.submitted;
+    sum.jobs.refused += own.refused;
+    sum.jobs.in_flight += own.in_flight;
+    sum.jobs.succeeded += own.succeeded;
+    sum.jobs.cancelled += own.cancelled;
+    sum.jobs.dropped += own.dropped;
+    sum.jobs.late += own.late;
+    sum.jobs.failed += own.failed;
+  }
+  sum.succeeded = {succeeded_.count, succeeded_.nanoseconds};
+  sum.failed = {failed_.count, failed_.nanoseconds};
+  sum.last_inference_ms = last_inference_ms_;
+  return sum;
 }
 
 uint32_t ServedModel::retry_after_seconds() const {

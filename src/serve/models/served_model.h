@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -14,6 +15,16 @@
 #include "serve/options.h"
 
 namespace millrace::serve {
+
+// The record of a model since it was loaded.
+struct ModelStatistics {
+  struct Answers {
+    uint64_t count = 0, nanoseconds = 0;  // from the arrival of the header to the answer
+  };
+  UnitStatistics jobs;  // the sums of all units
+  Answers succeeded, failed;
+  uint64_t last_inference_ms = 0;  // since 1970; 0: never
+};
 
 class ServedModel : public std::enable_shared_from_this<ServedModel> {
  public:
@@ -28,6 +39,10 @@ class ServedModel : public std::enable_shared_from_this<ServedModel> {
   // The names of classes, by index; empty if there are none.
   const std::vector<std::string>& labels() const { return labels_; }
   ModelMetrics& metrics() { return *metrics_; }
+
+  // A request to infer was answered with this status of HTTP, so long after its arrival.
+  void answered(unsigned status, std::chrono::nanoseconds time) noexcept;
+  ModelStatistics statistics() const;
 
   // Whether a unit takes jobs: none is degraded, nor closed.
   bool ready() const;
@@ -62,6 +77,11 @@ class ServedModel : public std::enable_shared_from_this<ServedModel> {
   std::atomic<bool> closed_ = false;
   std::unique_ptr<std::atomic<size_t>[]> expected_;
   const std::unique_ptr<ModelMetrics> metrics_;
+  struct Answers {
+    std::atomic<uint64_t> count = 0, nanoseconds = 0;
+  };
+  Answers succeeded_, failed_;
+  std::atomic<uint64_t> last_inference_ms_ = 0;
 };
 
 }  // namespace millrace::serve

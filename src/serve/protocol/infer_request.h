@@ -38,7 +38,8 @@ struct InferRequest {
   std::vector<WantedOutput> outputs;
   uint32_t frames = 1;
   Deadline deadline = kNoDeadline;
-  uint64_t copied_bytes = 0;  // of raw inputs that were not aligned in the body
+  uint64_t copied_bytes = 0;                // of raw inputs that were not aligned in the body
+  std::shared_ptr<const void> charge = {};  // for the memory of the body, if there is one
 };
 
 // Reads the body of `request`, which is JSON, or JSON with raw tensors after it, or a raw tensor
