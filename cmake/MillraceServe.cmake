@@ -11,10 +11,15 @@ if(MILLRACE_BUILD_SERVE)
   endif()
 endif()
 
-# gRPC is an optional part of the server. ThreadSanitizer sees nothing of the synchronisation in its
-# libraries, and would report races between their threads.
-cmake_dependent_option(MILLRACE_SERVE_GRPC "Build the server with gRPC, where its needs are met" ON
-  "MILLRACE_BUILD_SERVE;NOT MILLRACE_SANITIZE STREQUAL thread" OFF)
+# gRPC is an optional part of the server. The sanitizers' builds have it where it is asked for, but
+# for ThreadSanitizer's: it sees nothing of the synchronisation in gRPC's libraries, and would report
+# races between their threads.
+set(with_grpc ON)
+if(MILLRACE_SANITIZE)
+  set(with_grpc OFF)
+endif()
+cmake_dependent_option(MILLRACE_SERVE_GRPC "Build the server with gRPC, where its needs are met"
+  ${with_grpc} "MILLRACE_BUILD_SERVE;NOT MILLRACE_SANITIZE STREQUAL thread" OFF)
 if(MILLRACE_SERVE_GRPC)
   pkg_check_modules(GRPC grpc++)
   find_program(MILLRACE_PROTOC protoc)
