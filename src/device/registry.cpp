@@ -22,6 +22,7 @@
 #include "check/check_program.h"
 #include "device/faulty/faulty_device.h"
 #include "device/null/null_device.h"
+#include "device/paced/paced_device.h"
 #include "timeline/trace_file.h"
 
 namespace millrace::device {
@@ -30,7 +31,7 @@ namespace {
 constexpr const char* kPluginSymbol = "millrace_device_plugin";
 
 // One lock for lookup and creation, so that two threads that open a device at the same time get the
-// same one. Only the faulty device opens another device while it is created, under the same lock.
+// same one. Only devices that wrap another one open it while they are created, under the same lock.
 struct Registry {
   std::mutex mutex;
   std::map<std::string, std::weak_ptr<Device>> devices;
@@ -72,6 +73,21 @@ Result<const PluginEntry*> load_plugin(const std::string& name) {
 Result<std::shared_ptr<Device>> open_locked(Registry& state, const std::string& name,
                                             const DeviceOptions& options);
 
+// The profile says how many lanes its device has, unless the program or the user does.
+Result<std::shared_ptr<Device>> create_paced(Registry& state, const std::string& inner_name,
+                                             DeviceOptions options) {
+  if (inner_name.starts_with(kPacedPrefix) || inner_name.starts_with(kFaultyDeviceName))
+    return invalid_argument(fmt::format(
+        "a paced device cannot wrap \"{}\"; the device that injects faults is the outer "
+        "one, as in faulty-paced-cpu",
+        inner_name));
+  MILLRACE_ASSIGN_OR_RETURN(PaceProfile profile, pace_of_environment());
+  if (options.lanes == 0) options.lanes = profile.lanes;
+  MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<Device> inner, open_locked(state, inner_name, options));
+  return std::shared_ptr<Device>(
+      std::make_shared<PacedDevice>(std::move(inner), std::move(profile)));
+}
+
 Result<std::shared_ptr<Device>> create_device(Registry& state, const std::string& name,
                                               const DeviceOptions& options) {
   if (name == kNullDeviceName) return create_null_device(options);
@@ -81,6 +97,8 @@ Result<std::shared_ptr<Device>> create_device(Registry& state, const std::string
                               open_locked(state, inner_name, options));
     return create_faulty_device(std::move(inner));
   }
+  if (name.starts_with(kPacedPrefix))
+    return create_paced(state, name.substr(std::string_view(kPacedPrefix).size()), options);
   const PluginEntry*& entry = state.plugins[name];
   if (entry == nullptr) {
     MILLRACE_ASSIGN_OR_RETURN(entry, load_plugin(name));
@@ -124,12 +142,14 @@ bool is_set(const char* variable) {
   return !environment_variable(variable).empty();
 }
 
+// Faults come first, so that a job which fails does not take the time of the profile.
 std::string name_for_program(const std::optional<std::string>& name) {
   const std::string_view device = environment_variable("MILLRACE_DEVICE");
-  const std::string wanted = name.value_or(std::string(device.empty() ? "cpu" : device));
-  const bool faults = is_set(kFaultsVariable) || is_set(kTransferFaultsVariable);
-  const bool in_front = faults && !wanted.starts_with(kFaultyDeviceName);
-  return in_front ? kFaultyPrefix + wanted : wanted;
+  std::string wanted = name.value_or(std::string(device.empty() ? "cpu" : device));
+  if (wanted.starts_with(kFaultyDeviceName)) return wanted;
+  if (is_set(kPaceVariable) && !wanted.starts_with(kPacedPrefix)) wanted.insert(0, kPacedPrefix);
+  if (is_set(kFaultsVariable) || is_set(kTransferFaultsVariable)) wanted.insert(0, kFaultyPrefix);
+  return wanted;
 }
 
 }  // namespace

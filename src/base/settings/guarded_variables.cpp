@@ -20,6 +20,7 @@ constexpr std::string_view kGuarded[] = {
     "MILLRACE_FAULTS",
     "MILLRACE_NRT_EXCLUSIVE_CORES",  // creates a file
     "MILLRACE_NRT_FAULT_STATUS",
+    "MILLRACE_PACE",  // makes jobs take longer
     "MILLRACE_PACKED_WEIGHTS",
     "MILLRACE_PLUGIN_DIR",
     "MILLRACE_PL_KERNELS",

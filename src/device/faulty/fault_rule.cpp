@@ -2,15 +2,10 @@
 // on the order in which frames arrive.
 #include "device/faulty/fault_rule.h"
 
+#include "base/mix_bits.h"
+
 namespace millrace::device {
 namespace {
-
-// The finaliser of splitmix64: every bit of the result depends on every bit of `x`.
-uint64_t mix(uint64_t x) noexcept {
-  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-  return x ^ x >> 31;
-}
 
 // The kinds below belong to the random faults of settings (fault_plan_frames.cpp).
 constexpr uint64_t kFirstKindOfRules = 16;
@@ -19,8 +14,8 @@ constexpr uint64_t kFirstKindOfRules = 16;
 
 bool is_drawn(uint64_t seed, uint64_t job, uint16_t frame, uint64_t kind,
               double probability) noexcept {
-  constexpr uint64_t kGolden = 0x9e3779b97f4a7c15u;
-  const uint64_t bits = mix(mix(seed + kGolden * job) + kGolden * (uint64_t{frame} << 8 | kind));
+  const uint64_t bits =
+      mix_bits(mix_bits(seed + kGoldenRatio * job) + kGoldenRatio * (uint64_t{frame} << 8 | kind));
   return static_cast<double>(bits >> 11) < probability * 0x1p53;
 }
 

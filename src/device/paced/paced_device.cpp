@@ -1,0 +1,169 @@
+#include "device/paced/paced_device.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include "base/cancellation.h"
+#include "base/clock.h"
+#include "base/format_status.h"
+#include "base/log.h"
+#include "base/settings/environment.h"
+
+namespace millrace::device {
+namespace {
+
+using std::chrono::nanoseconds;
+
+// How often a job that waits for its time checks whether a stop is requested.
+constexpr int64_t kStopPollNs = 1'000'000;
+// A thread that sleeps wakes some tens of microseconds late, so the last part is not slept.
+constexpr int64_t kNotSleptNs = 100'000;
+
+// Returns at the time, or with stop_status() soon after a stop was requested.
+Status wait_until(int64_t end_ns, const queue::RunControl& control) noexcept {
+  const CancellationOff whole;  // the caller's own thread may run the job
+  for (int64_t left = end_ns - now_ns(); left > 0; left = end_ns - now_ns()) {
+    if (control.stop_requested()) return control.stop_status();
+    if (left > kNotSleptNs)
+      sleep_until_ns(end_ns - std::max(kNotSleptNs, left - kStopPollNs));
+    else
+      std::this_thread::yield();
+  }
+  return {};
+}
+
+// The pace of one program, which its contexts share.
+class ProgramPace {
+ public:
+  ProgramPace(std::shared_ptr<const PaceProfile> profile, std::string model)
+      : profile_(std::move(profile)), model_(std::move(model)), times_(profile_->times_of(model_)) {
+    if (times_ == nullptr)
+      log_format(LogLevel::kWarning, "pace",
+                 "the profile has no times of model \"{}\", which runs as fast as it can", model_);
+  }
+
+  bool is_stated() const noexcept { return times_ != nullptr; }
+
+  // Returns the time of the next job, in the order in which jobs begin.
+  nanoseconds next() noexcept {
+    return times_->draw(profile_->seed, begun_.fetch_add(1, std::memory_order_relaxed));
+  }
+
+  void note_late(nanoseconds needed, nanoseconds stated) noexcept {
+    if (late_.exchange(true, std::memory_order_relaxed)) return;
+    log_format(LogLevel::kWarning, "pace",
+               "a job of model \"{}\" took {:.1f} us where the profile says {:.1f}: this processor "
+               "cannot keep the pace. MILLRACE_DEVICE=null keeps it, and computes no results",
+               model_, to_microseconds(needed.count()), to_microseconds(stated.count()));
+  }
+
+ private:
+  const std::shared_ptr<const PaceProfile> profile_;
+  const std::string model_;
+  const ServiceTimes* const times_;  // of profile_
+  std::atomic<uint64_t> begun_{0};
+  std::atomic<bool> late_{false};
+};
+
+class PacedContext final : public Context {
+ public:
+  PacedContext(std::unique_ptr<Context> inner, std::shared_ptr<ProgramPace> pace)
+      : inner_(std::move(inner)), pace_(std::move(pace)) {}
+
+  Status run(std::span<const Binding> inputs, std::span<const Binding> outputs,
+             queue::RunControl& control) noexcept override {
+    if (!pace_->is_stated()) return inner_->run(inputs, outputs, control);
+    const nanoseconds time = pace_->next();
+    const int64_t begun_ns = now_ns();
+    const Status status = inner_->run(inputs, outputs, control);
+    if (!status.ok()) return status;
+    if (const nanoseconds needed(now_ns() - begun_ns); needed > time)
+      pace_->note_late(needed, time);
+    return wait_until(begun_ns + time.count(), control);
+  }
+
+ private:
+  const std::unique_ptr<Context> inner_;
+  const std::shared_ptr<ProgramPace> pace_;
+};
+
+class PacedProgram final : public Program {
+ public:
+  PacedProgram(std::shared_ptr<const Program> inner, std::shared_ptr<const PaceProfile> profile)
+      : inner_(std::move(inner)),
+        pace_(std::make_shared<ProgramPace>(std::move(profile), inner_->model().name)) {}
+
+  const graph::CompiledModel& model() const noexcept override { return inner_->model(); }
+  bool accepts(Direction direction, size_t index, View view) const noexcept override {
+    return inner_->accepts(direction, index, view);
+  }
+  Result<std::unique_ptr<Context>> create_context() const override {
+    MILLRACE_ASSIGN_OR_RETURN(std::unique_ptr<Context> inner, inner_->create_context());
+    return std::unique_ptr<Context>(std::make_unique<PacedContext>(std::move(inner), pace_));
+  }
+  ProgramInfo info() const override {
+    ProgramInfo info = inner_->info();
+    info.device.insert(0, kPacedPrefix);
+    return info;
+  }
+  bool is_of_rank() const noexcept override { return inner_->is_of_rank(); }
+  void skip_job() const noexcept override { inner_->skip_job(); }
+
+ private:
+  const std::shared_ptr<const Program> inner_;
+  const std::shared_ptr<ProgramPace> pace_;
+};
+
+}  // namespace
+
+Result<PaceProfile> pace_of_environment() {
+  const std::string_view path = environment_variable(kPaceVariable);
+  if (path.empty())
+    return format_status(StatusCode::kInvalidArgument,
+                         "a paced device needs a profile: set {} to the path of one",
+                         kPaceVariable);
+  Result<PaceProfile> profile = PaceProfile::read(std::string(path));
+  if (!profile.ok()) return profile.status().with_context(kPaceVariable);
+  return profile;
+}
+
+PacedDevice::PacedDevice(std::shared_ptr<Device> inner, PaceProfile profile)
+    : inner_(std::move(inner)), profile_(std::make_shared<const PaceProfile>(std::move(profile))) {}
+
+std::string PacedDevice::description() const {
+  return fmt::format("paced{}: {}", profile_->device.empty() ? "" : " like " + profile_->device,
+                     inner_->description());
+}
+
+std::shared_ptr<const Program> PacedDevice::paced(std::shared_ptr<const Program> inner) const {
+  return std::make_shared<PacedProgram>(std::move(inner), profile_);
+}
+
+Result<std::shared_ptr<const Program>> PacedDevice::load(
+    std::shared_ptr<const graph::CompiledModel> model) {
+  MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const Program> inner, inner_->load(std::move(model)));
+  return paced(std::move(inner));
+}
+
+Result<std::shared_ptr<const Program>> PacedDevice::load_for_rank(
+    std::shared_ptr<const graph::CompiledModel> model,
+    std::shared_ptr<ranks::Communicator> communicator) {
+  MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const Program> inner,
+                            inner_->load_for_rank(std::move(model), std::move(communicator)));
+  return paced(std::move(inner));
+}
+
+Status PacedDevice::transfer(void* to, const void* from, size_t bytes,
+                             queue::RunControl& control) noexcept {
+  const int64_t begun_ns = now_ns();
+  MILLRACE_RETURN_IF_ERROR(inner_->transfer(to, from, bytes, control));
+  if (!profile_->transfers) return {};
+  return wait_until(begun_ns + profile_->transfers->time_of(bytes).count(), control);
+}
+
+}  // namespace millrace::device
