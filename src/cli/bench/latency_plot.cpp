@@ -1,5 +1,3 @@
-// The SVG is written as text: each function returns elements for a part of the drawing. Coordinates
-// are in pixels, with y downwards.
 #include "cli/bench/latency_plot.h"
 
 #include <fmt/format.h>
@@ -7,61 +5,14 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "cli/bench/percentiles.h"
-#include "cli/report/html.h"
+#include "cli/bench/plot_panel.h"
 
 namespace millrace::cli {
 namespace {
-
-constexpr double kWidth = 720, kHeight = 220;  // size of a panel without its labels
-constexpr double kLeft = 70, kTop = 50, kBetween = 70;
-
-constexpr const char* kStyle =
-    "svg{color-scheme:light dark;background:Canvas;font:12px sans-serif}"
-    "text{fill:CanvasText}"
-    ".frame{fill:none;stroke:GrayText}"
-    ".grid{stroke:GrayText;stroke-opacity:0.3}"
-    ".curve{fill:none;stroke:#3b6ea8;stroke-width:2}"
-    ".range{stroke:#3b6ea8}";
-
-// A panel whose upper left corner is at (kLeft, top), for latencies from 0 to `highest` in ms.
-struct Panel {
-  double top;
-  double highest;
-
-  double y(double latency_ms) const { return top + kHeight * (1 - latency_ms / highest); }
-};
-
-// Returns the coordinate at a share of the panel's width.
-double x(double share) {
-  return kLeft + kWidth * share;
-}
-
-std::string text(double at_x, double at_y, const char* anchor, const std::string& content) {
-  return fmt::format(R"(<text x="{:.1f}" y="{:.1f}" text-anchor="{}">{}</text>)", at_x, at_y,
-                     anchor, html_escaped(content));
-}
-
-std::string grid_line(double x1, double y1, double x2, double y2) {
-  return fmt::format(R"(<line class="grid" x1="{:.1f}" y1="{:.1f}" x2="{:.1f}" y2="{:.1f}"/>)", x1,
-                     y1, x2, y2);
-}
-
-// Draws the frame of a panel, its caption, and the grid and labels of its latency axis.
-std::string frame(const Panel& panel, const std::string& caption) {
-  constexpr int kSteps = 4;
-  std::string drawn = fmt::format(R"(<rect class="frame" x="{}" y="{}" width="{}" height="{}"/>)",
-                                  kLeft, panel.top, kWidth, kHeight) +
-                      text(kLeft, panel.top - 8, "start", caption);
-  for (int i = 0; i <= kSteps; ++i) {
-    const double latency = panel.highest * i / kSteps;
-    drawn += grid_line(x(0), panel.y(latency), x(1), panel.y(latency)) +
-             text(kLeft - 6, panel.y(latency) + 4, "end", fmt::format("{:.3g} ms", latency));
-  }
-  return drawn;
-}
 
 // Maps a percentile to a share of the width: 0 %, 90 %, 99 % and so on are equally spaced. There
 // are as many nines as the number of queries can resolve.
@@ -77,25 +28,25 @@ class PercentileAxis {
   double nines_;
 };
 
-std::string percentile_panel(const Panel& panel, std::vector<double> latencies_ms) {
+std::string percentile_panel(const PlotPanel& panel, std::vector<double> latencies_ms) {
   constexpr int kPoints = 400;
   std::ranges::sort(latencies_ms);
   const PercentileAxis axis(latencies_ms.size());
-  std::string drawn = frame(panel, "latency by percentile");
+  std::string drawn = panel_frame(panel, "latency by percentile");
   for (int nines = 0; nines <= axis.nines(); ++nines) {
     const double missing = std::pow(10.0, -nines);
-    drawn += grid_line(x(axis.at(1 - missing)), panel.top, x(axis.at(1 - missing)),
-                       panel.top + kHeight) +
-             text(x(axis.at(1 - missing)), panel.top + kHeight + 16, "middle",
-                  fmt::format("{:.6g} %", 100 * (1 - missing)));
+    drawn += grid_line(plot_x(axis.at(1 - missing)), panel.top, plot_x(axis.at(1 - missing)),
+                       panel.bottom()) +
+             plot_text(plot_x(axis.at(1 - missing)), panel.bottom() + 16, "middle",
+                       fmt::format("{:.6g} %", 100 * (1 - missing)));
   }
-  std::string points;
+  std::vector<std::pair<double, double>> points;
   for (int i = 0; i <= kPoints; ++i) {
     const double along = static_cast<double>(i) / kPoints;
     const double share = 1 - std::pow(10.0, -along * axis.nines());
-    points += fmt::format("{:.1f},{:.1f} ", x(along), panel.y(percentile(latencies_ms, share)));
+    points.emplace_back(along, percentile(latencies_ms, share));
   }
-  return drawn + fmt::format(R"(<polyline class="curve" points="{}"/>)", points);
+  return drawn + plot_curve(panel, points, "curve");
 }
 
 struct Range {
@@ -119,17 +70,17 @@ std::vector<std::optional<Range>> ranges_over_time(const std::vector<Query>& que
   return ranges;
 }
 
-std::string time_panel(const Panel& panel, const std::vector<Query>& queries) {
+std::string time_panel(const PlotPanel& panel, const std::vector<Query>& queries) {
   constexpr size_t kColumns = 360;
-  std::string drawn = frame(panel, "latency by time of issue");
+  std::string drawn = panel_frame(panel, "latency by time of issue");
   const double seconds = static_cast<double>(queries.back().issued_ns) * 1e-9;
   for (const double share : {0.0, 0.5, 1.0})
-    drawn += text(x(share), panel.top + kHeight + 16, "middle",
-                  fmt::format("{:.3g} s", share * seconds));
+    drawn += plot_text(plot_x(share), panel.bottom() + 16, "middle",
+                       fmt::format("{:.3g} s", share * seconds));
   const std::vector<std::optional<Range>> ranges = ranges_over_time(queries, kColumns);
   for (size_t column = 0; column < kColumns; ++column) {
     if (!ranges[column]) continue;
-    const double at = x((static_cast<double>(column) + 0.5) / kColumns);
+    const double at = plot_x((static_cast<double>(column) + 0.5) / kColumns);
     // The line is one pixel longer at either end, so that a single latency is visible, too.
     drawn +=
         fmt::format(R"(<line class="range" x1="{0:.1f}" x2="{0:.1f}" y1="{1:.1f}" y2="{2:.1f}"/>)",
@@ -143,13 +94,9 @@ std::string time_panel(const Panel& panel, const std::vector<Query>& queries) {
 std::string latency_plot(const std::string& title, const Measurement& measured) {
   const std::vector<double> latencies = measured.latencies_ms();
   const double highest = std::max(*std::ranges::max_element(latencies), 1e-6);
-  const Panel upper{kTop + 24, highest}, lower{kTop + 24 + kHeight + kBetween, highest};
-  const double height = lower.top + kHeight + 40, width = kLeft + kWidth + 50;
-  return fmt::format(
-             R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0} {1}" width="{0}" height="{1}">)",
-             width, height) +
-         fmt::format("<style>{}</style>", kStyle) + text(kLeft, 30, "start", title) +
-         percentile_panel(upper, latencies) + time_panel(lower, measured.queries) + "</svg>\n";
+  const PlotPanel upper{top_of_panel(0), highest, "ms"}, lower{top_of_panel(1), highest, "ms"};
+  return plot_file(title, 2,
+                   percentile_panel(upper, latencies) + time_panel(lower, measured.queries));
 }
 
 }  // namespace millrace::cli
