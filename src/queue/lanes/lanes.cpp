@@ -209,7 +209,7 @@ void Lanes::Impl::schedule(Source& source) noexcept {
 
 // Puts an owned source into the ready list.
 void Lanes::Impl::continue_elsewhere(Source& source) noexcept {
-  const bool wakes = !suits_callers(source) || ready_.left() > lanes_that_will_look();
+  const bool wakes = !suits_callers(source) || is_one_lane_more_useful(lanes_that_will_look());
   ready_.push(source, wakes);
   notify_closer(source);
   wake_lane_or_check_later(wakes);
@@ -224,10 +224,15 @@ bool Lanes::Impl::suits_callers(const Source& source) const noexcept {
   return credit_.any() && may_check_.load(std::memory_order_acquire) && source.may_be_left();
 }
 
-// Returns the number of lanes that are awake and will look at the ready list soon. A heuristic. One
-// request more than that may be left, for the thread that waits.
+// Returns the number of lanes that are awake and will look at the ready list soon. A heuristic.
 uint32_t Lanes::Impl::lanes_that_will_look() const noexcept {
   return short_runs_.load(std::memory_order_relaxed) + sleepers_.searching();
+}
+
+// Returns whether one lane more would find work that neither the `awake` lanes nor the thread that
+// waits take next, and a core: there are as many cores as lanes, and the waiting thread has one.
+bool Lanes::Impl::is_one_lane_more_useful(uint32_t awake) const noexcept {
+  return awake + 1 < base_ && ready_.left() > awake;
 }
 
 // Call after a source was added to the ready list.
@@ -318,7 +323,7 @@ bool Lanes::Impl::continue_with_oldest(std::shared_ptr<Source>& held) {
 // Puts the held source into the ready list and takes the one with the oldest request, which may be
 // the same. This lane looks at the list again afterwards.
 void Lanes::Impl::exchange_with_oldest(std::shared_ptr<Source>& held) {
-  const bool wakes = !suits_callers(*held) || ready_.left() > 1 + lanes_that_will_look();
+  const bool wakes = !suits_callers(*held) || is_one_lane_more_useful(1 + lanes_that_will_look());
   std::shared_ptr<Source> oldest = ready_.exchange(*held, wakes);
   notify_closer(*held);
   if (oldest != held) credit_.lane_took();

@@ -132,6 +132,7 @@ class Lanes::Impl final : public Watched, public std::enable_shared_from_this<La
   void exchange_with_oldest(std::shared_ptr<Source>& held);
   bool suits_callers(const Source& source) const noexcept;
   uint32_t lanes_that_will_look() const noexcept;
+  bool is_one_lane_more_useful(uint32_t awake) const noexcept;
   void wake_lane_or_check_later(bool wakes) noexcept;
   void check_later() noexcept;
   void call_soon_locked() noexcept;
