@@ -83,8 +83,10 @@ def tune(
 def _in_other_process(options: dict[str, Any]) -> tuple[Any, str, str]:
     """Returns the members of a Tuning, or the code and the message of a failure."""
     package = str(Path(__file__).resolve().parents[1])
+    # The modules of this process, and not those of the current folder, which -c would add.
+    path = sys.path if package in sys.path else [*sys.path, package]
     program = (
-        f"import sys; sys.path.insert(0, {package!r}); "
+        f"import sys; sys.path[:] = {path!r}; "
         "from millrace import _tuning; _tuning._answer()"
     )
     done = subprocess.run(

@@ -403,6 +403,9 @@ class InferenceSession:
         job = options._submit(lambda: self._model.submit(inputs, outputs, deadline=deadline))
         try:
             return job.result()
+        except BaseException:
+            job.cancel()  # an interrupted call leaves no job that writes into outputs
+            raise
         finally:
             options._forget(job)
 

@@ -33,7 +33,8 @@ double cosine_of(std::span<const float> ours, std::span<const float> theirs) {
   }
   if (ours_squared == 0 && theirs_squared == 0) return 1;
   if (ours_squared == 0 || theirs_squared == 0) return 0;
-  return dot / (std::sqrt(ours_squared) * std::sqrt(theirs_squared));
+  // One root of the product is exact for equal vectors, and rounding must not leave the range.
+  return std::clamp(dot / std::sqrt(ours_squared * theirs_squared), -1.0, 1.0);
 }
 
 }  // namespace millrace::cli

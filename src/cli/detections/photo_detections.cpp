@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "cli/detections/key_points.h"
@@ -33,7 +34,9 @@ PhotoDetection on_photo(const vision::Detection& found, const KeyPoints& points,
   };
   const vision::Box& box = found.box;
   std::vector<std::pair<double, double>> key_points;
-  for (const KeyPoint& point : points) key_points.emplace_back(x(point.x), y(point.y));
+  for (const KeyPoint& point : points)
+    if (std::isfinite(point.x) && std::isfinite(point.y))
+      key_points.emplace_back(x(point.x), y(point.y));
   return {.object_class = found.class_id,
           .label = found.class_id < labels.size() ? labels[found.class_id] : std::string(),
           .score = found.score,

@@ -19,7 +19,8 @@ bool Precedence::is_open(uint32_t priority) const {
 void Precedence::enter(uint32_t priority, int64_t until_ns) {
   std::unique_lock lock(mutex_);
   const std::chrono::nanoseconds rest(std::max<int64_t>(until_ns - now_ns(), 0));
-  changed_.wait_for(lock, rest, [&] { return is_open_locked(priority); });
+  changed_.wait_for(lock, std::min<std::chrono::nanoseconds>(rest, kLongestWait),
+                    [&] { return is_open_locked(priority); });
   ++in_flight_[priority];
 }
 
