@@ -48,6 +48,24 @@ TEST_F(TraceTest, LeavesTheTimelineAndSaysWhatIsInIt) {
   EXPECT_GE(jobs_in("trace.json"), 8u);
 }
 
+// The same seed gives the same faults of the same jobs, in the same order.
+TEST_F(TraceTest, TwoRunsWithTheSameSeedShowTheSameFaults) {
+  const auto faults_of = [&](const std::string& seed) {
+    const ProgramResult result =
+        traced("MILLRACE_FAULTS='slow:for=1us,p=20%; seed=" + seed + "' " + bench(200));
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    std::vector<std::string> jobs;
+    const Json trace = Json::parse(std::ifstream(file("trace.json")));
+    for (const Json& event : trace["traceEvents"])
+      if (event.value("name", "") == "injected fault") jobs.push_back(event["args"]["job"]);
+    return jobs;
+  };
+  const std::vector<std::string> first = faults_of("7");
+  EXPECT_GT(first.size(), 10u);
+  EXPECT_EQ(faults_of("7"), first);
+  EXPECT_NE(faults_of("8"), first);
+}
+
 TEST_F(TraceTest, PassesOptionsOnToTheProgram) {
   const ProgramResult result =
       millrace({"trace", "-o", "a.json", "--", MILLRACE_PROGRAM, "bench", kGlyphsOnnx, "--device",
