@@ -23,19 +23,19 @@ using ::testing::HasSubstr;
 
 const std::string kSource = MILLRACE_SOURCE_DIR;
 
-// Runs programs on a device whose jobs take long enough, with the tiny model.
+// Runs programs on a device whose jobs take some time, with the tiny model. In wrong programs they
+// must still be in flight at the mistake, also on a machine that is busy.
 class HazardPrograms {
  public:
   HazardPrograms() { EXPECT_TRUE(write_tiny_model(directory_.file("tiny.rai")).ok()); }
 
   ProgramResult run(const std::vector<std::string>& before, const std::string& program,
                     const std::string& name) const {
-    std::vector<std::string> command = {"env",
-                                        "MILLRACE_DEVICE=null",
-                                        "MILLRACE_CHECK_CALLBACK_MS=100",
-                                        "MILLRACE_FAULTS=slow=60ms",
-                                        "MILLRACE_TRANSFER_FAULTS=slow=60ms",
-                                        "MILLRACE_STRICT_SYNC=1"};
+    const std::string slow = name.ends_with("_wrong") ? "slow=300ms" : "slow=60ms";
+    std::vector<std::string> command = {"/usr/bin/env", "MILLRACE_DEVICE=null",
+                                        "MILLRACE_CHECK_CALLBACK_MS=100", "MILLRACE_FAULTS=" + slow,
+                                        "MILLRACE_TRANSFER_FAULTS=" + slow};
+    if (name.starts_with("missing_sync")) command.push_back("MILLRACE_STRICT_SYNC=1");
     command.insert(command.end(), before.begin(), before.end());
     command.insert(command.end(), {std::string(MILLRACE_HAZARD_PROGRAMS) + "/" + program,
                                    directory_.file("tiny.rai"), name});
@@ -91,6 +91,7 @@ std::string body_of(const std::string& source, const std::string& function) {
   const size_t line = source.rfind('\n', name) + 1;
   const std::string indent(source.find_first_not_of(' ', line) - line, ' ');
   const size_t begin = source.find("{\n", name);
+  EXPECT_EQ(begin + 1, source.find('\n', name)) << function << " has no lines of its own";
   const size_t end = source.find("\n" + indent + "}\n", name);
   std::string body, text = source.substr(begin + 2, end - begin - 1);
   for (size_t at = 0; at < text.size();) {
