@@ -100,12 +100,16 @@ Result<CancelOutcome> Job::cancel(nanoseconds timeout) {
 
 Status Job::notify_fd(int fd) {
   if (!to_collect()) return no_job();
-  return unit_->unit().notify_fd(id_, fd);
+  const Status status = unit_->unit().notify_fd(id_, fd);
+  if (check::on() && status.ok() && fd >= 0) [[unlikely]]
+    check::note_asked(id_);
+  return status;
 }
 
+// A program that detaches a completed job has learned of the completion before, as by polling.
 void Job::detach() noexcept {
   if (check::on() && to_collect()) [[unlikely]]
-    check::note_detached(id_);
+    unit_->unit().is_completed(id_) ? check::note_asked(id_) : check::note_detached(id_);
   id_ = 0;
   unit_.reset();
 }

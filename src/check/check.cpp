@@ -88,6 +88,7 @@ Place submit_of(const WatchedJob& job) {
 Use use_of(const Tensor& tensor, bool is_output) {
   Use use;
   use.is_output = is_output;
+  use.may_change = tensor.has_device_copy;
   use.place = {is_output ? "output" : "input",
                std::string(tensor.name),
                tensor.index,
@@ -165,8 +166,9 @@ void on_waited(queue::SequenceId id, StatusCode code) {
   if (code == StatusCode::kPending) return count_poll();
   if (code == StatusCode::kInvalidJobId || code == StatusCode::kForked) return;
   const JobPointer job = checker().book.note_asked(id);
-  // A job is only cancelled because the program wants it.
-  const bool failed = code != StatusCode::kOk && code != StatusCode::kCancelled;
+  // A job is only cancelled, or gives way to a newer one, because the program wants it.
+  const bool failed =
+      code != StatusCode::kOk && code != StatusCode::kCancelled && code != StatusCode::kDropped;
   if (job == nullptr || !failed || !job->discarded || job->traits.has_callback) return;
   report({.hazard = Hazard::kIgnoredStatus,
           .message = fmt::format("{} failed with {}, and its handle was destroyed before the "
@@ -199,6 +201,14 @@ void on_sync_missing(bool towards_host) {
                          ? "the host has stale data: the result of a job was not synced to it"
                          : "the device has stale data: what the host wrote was not synced to it",
           .places = {{"noticed here", Stack::here()}}});
+}
+
+void report_second_wait(uint64_t shown_id, std::string_view why) {
+  const std::string job = text_of_id(shown_id);
+  report({.hazard = Hazard::kWaitedTwice,
+          .message = fmt::format("the program waits for {}, {}", job, why),
+          .jobs = {job},
+          .places = {{"the wait is here", Stack::here()}}});
 }
 
 void observe(void*, const HookEvent& event) noexcept {
@@ -244,6 +254,9 @@ void stop_checking() noexcept {
 }
 
 void end_checking() noexcept {
+  // A thread that the child does not have may have been inside the table of hooks at the fork, and
+  // then nothing can be removed from it any more.
+  if (is_forked_child()) return;
   stop_checking();
   contained([] {
     for (const JobPointer& job : checker().book.never_asked())
@@ -300,13 +313,12 @@ void note_poll_of_pending() noexcept {
 }
 
 void note_second_wait(uint64_t shown_id) noexcept {
+  contained([&] { report_second_wait(shown_id, "whose result was collected before"); });
+}
+
+void note_wait_for_unknown(uint64_t shown_id) noexcept {
   contained([&] {
-    const std::string job = text_of_id(shown_id);
-    report(
-        {.hazard = Hazard::kWaitedTwice,
-         .message = fmt::format("the program waits for {}, whose result was collected before", job),
-         .jobs = {job},
-         .places = {{"the wait is here", Stack::here()}}});
+    report_second_wait(shown_id, "which is unknown, or whose result was collected before");
   });
 }
 

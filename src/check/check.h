@@ -36,6 +36,9 @@ struct Tensor {
   std::string_view name;
   uint32_t index = 0;  // among the inputs or outputs of a frame
   uint32_t frame = 0;
+  // Whether the device works on a copy of its own, so that a sync towards the host, which is no
+  // mistake, changes the memory while a job reads the copy.
+  bool has_device_copy = false;
 };
 
 struct JobTraits {
@@ -86,6 +89,8 @@ void note_unit_asked(uint16_t unit) noexcept;
 void note_poll_of_pending() noexcept;
 // The program waits for a job whose result was collected before, by the id that it knows.
 void note_second_wait(uint64_t shown_id) noexcept;
+// The same where the job may also be one that was never submitted, or whose result was given up.
+void note_wait_for_unknown(uint64_t shown_id) noexcept;
 // The program destroys the handle of a job without having asked for its status; a wait for its end
 // follows.
 void note_discarded(queue::SequenceId id) noexcept;

@@ -24,7 +24,7 @@ bool are_in_order(const WatchedJob& a, const WatchedJob& b) noexcept {
 // The input of a job that shares memory with one of its own outputs changes while the job runs.
 void mark_own_changes(WatchedJob& job) {
   for (Use& input : job.uses)
-    input.may_change = !input.is_output && std::ranges::any_of(job.uses, [&](const Use& output) {
+    input.may_change |= !input.is_output && std::ranges::any_of(job.uses, [&](const Use& output) {
       return output.is_output && overlap(input.place, output.place);
     });
 }

@@ -26,7 +26,7 @@ namespace millrace::check {
 struct Use {
   TensorPlace place;
   bool is_output = false;
-  bool may_change = false;  // an input that a job in flight may write; guarded by the book
+  bool may_change = false;  // an input that may be written in flight; guarded by the book
   InputSum sum{};           // of an input, when the job was submitted
 };
 

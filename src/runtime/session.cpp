@@ -454,7 +454,7 @@ Status Session::wait(SessionJobId id, std::chrono::milliseconds timeout) {
   Status status =
       impl_->wait(id, std::clamp<milliseconds>(timeout, milliseconds::zero(), kLongestWait));
   if (status.code() == StatusCode::kInvalidJobId && check::on()) [[unlikely]]
-    check::note_second_wait(id);
+    check::note_wait_for_unknown(id);
   return status;
 }
 

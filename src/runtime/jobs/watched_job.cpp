@@ -27,7 +27,8 @@ std::vector<check::Tensor> tensors_of(const Boundaries& boundaries,
     const size_t index = i % boundaries.size();
     tensors.push_back({bindings[i].data, bytes_of(boundaries[index], bindings[i], open, i),
                        boundaries[index].cpu.name, static_cast<uint32_t>(index),
-                       static_cast<uint32_t>(i / boundaries.size())});
+                       static_cast<uint32_t>(i / boundaries.size()),
+                       bindings[i].device_side != nullptr});
   }
   return tensors;
 }
