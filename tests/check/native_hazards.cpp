@@ -84,7 +84,7 @@ class Programs {
 
   void never_waited_wrong() {
     submit(unit, picture, scores).detach();
-    std::this_thread::sleep_for(200ms);  // long enough, it seems
+    std::this_thread::sleep_for(400ms);  // long enough, it seems
   }
   void never_waited_right() {
     const auto completed = std::make_shared<std::promise<void>>();

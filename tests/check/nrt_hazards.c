@@ -95,7 +95,7 @@ static void freed_in_flight_right(void) {
 
 static void never_waited_wrong(void) {
   execute(outputs, &status[0]);
-  const struct timespec long_enough = {.tv_nsec = 200000000};
+  const struct timespec long_enough = {.tv_nsec = 400000000};
   nanosleep(&long_enough, NULL);
 }
 static void never_waited_right(void) {

@@ -35,24 +35,24 @@ class Programs {
   void shared_output_wrong() {
     const vart::JobHandle first = runner->execute_async(pictures, scores);
     const vart::JobHandle second = runner->execute_async(pictures, scores);
-    check(runner->wait(first, 1s));
-    check(runner->wait(second, 1s));
+    check(runner->wait(first, 10s));
+    check(runner->wait(second, 10s));
   }
   void shared_output_right() {
     const vart::JobHandle first = runner->execute_async(pictures, scores);
     const vart::JobHandle second = runner->execute_async(pictures, other_scores);
-    check(runner->wait(first, 1s));
-    check(runner->wait(second, 1s));
+    check(runner->wait(first, 10s));
+    check(runner->wait(second, 10s));
   }
 
   void input_written_wrong() {
     const vart::JobHandle job = runner->execute_async(pictures, scores);
     *static_cast<char*>(pictures[0][0].get_virtual_address()) = 1;  // the next picture
-    check(runner->wait(job, 1s));
+    check(runner->wait(job, 10s));
   }
   void input_written_right() {
     const vart::JobHandle job = runner->execute_async(pictures, scores);
-    check(runner->wait(job, 1s));
+    check(runner->wait(job, 10s));
     *static_cast<char*>(pictures[0][0].get_virtual_address()) = 1;  // the next picture
   }
 
@@ -69,19 +69,22 @@ class Programs {
 
   void waited_twice_wrong() {
     const vart::JobHandle job = runner->execute_async(pictures, scores);
-    check(runner->wait(job, 1s));
-    if (runner->wait(job, 1s) == vart::StatusCode::SUCCESS) ++done;  // INVALID_JOB_ID
+    check(runner->wait(job, 10s));
+    if (runner->wait(job, 10s) == vart::StatusCode::SUCCESS) ++done;  // INVALID_JOB_ID
   }
   void waited_twice_right() {
     const vart::JobHandle job = runner->execute_async(pictures, scores);
-    if (runner->wait(job, 1s) == vart::StatusCode::SUCCESS) ++done;
+    if (runner->wait(job, 10s) == vart::StatusCode::SUCCESS) ++done;
   }
 
   void never_waited_wrong() {
     runner->execute_async(pictures, scores);
-    std::this_thread::sleep_for(200ms);  // long enough, it seems
+    std::this_thread::sleep_for(400ms);  // long enough, it seems
   }
-  void never_waited_right() { check(runner->wait(runner->execute_async(pictures, scores), 1s)); }
+  void never_waited_right() {
+    const vart::JobHandle job = runner->execute_async(pictures, scores);
+    check(runner->wait(job, 10s));
+  }
 
   void busy_polling_wrong() {
     const vart::JobHandle job = runner->execute_async(pictures, scores);
@@ -90,7 +93,7 @@ class Programs {
   }
   void busy_polling_right() {
     const vart::JobHandle job = runner->execute_async(pictures, scores);
-    check(runner->wait(job, 1s));
+    check(runner->wait(job, 10s));
   }
 
  private:
