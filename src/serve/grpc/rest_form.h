@@ -35,7 +35,7 @@ struct RestBody {
 // Errors: kInvalidArgument, kOutOfMemory.
 Result<RestBody> rest_body(const inference::ModelInferRequest& request);
 
-// What an answer needs to know of its request.
+// AnswerForm: the facts about a request that its answer depends on.
 struct AnswerForm {
   explicit AnswerForm(const inference::ModelInferRequest& request);
   std::string id;
