@@ -14,6 +14,7 @@ std::span<const OperatorSpec> bifurcation_operators() noexcept;
 std::span<const OperatorSpec> bit_cast_operators() noexcept;
 std::span<const OperatorSpec> block_floating_point_operators() noexcept;
 std::span<const OperatorSpec> blocked_product_operators() noexcept;
+std::span<const OperatorSpec> cached_attention_operators() noexcept;
 std::span<const OperatorSpec> cast_like_operators() noexcept;
 std::span<const OperatorSpec> collective_operators() noexcept;
 std::span<const OperatorSpec> comparison_operators() noexcept;

@@ -41,6 +41,7 @@ std::span<const std::span<const OperatorSpec>> operator_families() noexcept {
       bit_cast_operators(),
       block_floating_point_operators(),
       blocked_product_operators(),
+      cached_attention_operators(),
       cast_like_operators(),
       collective_operators(),
       comparison_operators(),

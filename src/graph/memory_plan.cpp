@@ -159,6 +159,13 @@ std::optional<size_t> InPlaceOperands::of(const Node& node) const {
     if (!also_source && can_hold_output(node, kResidual)) return kResidual;
     return std::nullopt;
   }
+  if (const auto* other = std::get_if<Fallback>(&node.op)) {
+    // Its kernel then writes the rows of the update only, which must not be part of the cache.
+    constexpr size_t kCache = 0, kUpdate = 1;
+    const bool writes_rows =
+        other->name == "TensorScatter" && node.input(kUpdate) != node.input(kCache);
+    return writes_rows && can_hold_output(node, kCache) ? std::optional(kCache) : std::nullopt;
+  }
   if (!std::holds_alternative<Unary>(node.op) && !std::holds_alternative<Binary>(node.op)) {
     return std::nullopt;
   }

@@ -48,8 +48,9 @@ MemoryPlan plan_memory(std::span<const Lifetime> lifetimes,
                        Placement placement = Placement::kCompact);
 
 // Returns the index of the operand whose memory the output of the node may take over, provided that
-// no later node reads it: the residual of a Conv, or an operand of an elementwise operator that has
-// the type and shape of the output. Never a constant, a graph input or a graph output.
+// no later node reads it: the residual of a Conv, the cache of a TensorScatter, or an operand of an
+// elementwise operator that has the type and shape of the output. Never a constant, a graph input
+// or a graph output.
 std::optional<size_t> in_place_operand(const Graph& graph, const Node& node);
 
 }  // namespace millrace::graph

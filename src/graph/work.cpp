@@ -42,7 +42,8 @@ double multiplications_per_element(const Graph& graph, const Node& node) {
   }
   const auto* other = std::get_if<Fallback>(&node.op);
   if (other == nullptr) return 0;
-  if (other->name == "millrace.Attention") return of_attention(graph, node);
+  if (other->name == "millrace.Attention" || other->name == "millrace.CachedAttention")
+    return of_attention(graph, node);
   return is_lstm(node.op) ? of_lstm(graph, node) : 0;
 }
 

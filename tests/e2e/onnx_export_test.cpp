@@ -132,6 +132,22 @@ TEST_F(OnnxExport, AttentionIsWrittenInItsParts) {
               ElementsAre("Transpose", "MatMul", "Mul", "Add", "Softmax", "MatMul"));
 }
 
+TEST_F(OnnxExport, AttentionToBuffersIsWrittenInItsParts) {
+  const std::vector<std::vector<graph::Attribute>> variants = {
+      {{"scale", 0.5f}}, {{"causal", int64_t{0}}}, {{"scale", 2.0f}, {"window", int64_t{3}}}};
+  for (const auto& attributes : variants)
+    for (const bool has_sinks : {false, true}) {
+      ModelBuilder b;
+      const ValueId query = b.input({2, 4, 3, 8}), key = b.input({2, 2, 6, 8});
+      const ValueId value = b.input({2, 2, 6, 5});
+      const ValueId lengths = b.integers<int64_t>({2}, DataType::kInt64, {6, 2});
+      std::vector<ValueId> operands = {query, key, value, lengths};
+      if (has_sinks) operands.push_back(b.constant(weights({4})));
+      b.output(b.fallback({"millrace.CachedAttention", attributes}, operands, 1)[0]);
+      expect_same_results(b);
+    }
+}
+
 TEST_F(OnnxExport, RmsNormalizationIsWrittenInItsParts) {
   for (const int64_t axis : {-1, 1}) {
     ModelBuilder b;

@@ -207,6 +207,13 @@ TEST_F(InPlaceTest, ConvWritesOverItsResidual) {
   EXPECT_EQ(in_place(Conv{}, {x, weight, kNoValue, x}, out), std::nullopt);
 }
 
+TEST_F(InPlaceTest, TensorScatterWritesIntoItsCache) {
+  const ValueId cache = add({1, 2, 9, 4}), update = add({1, 2, 1, 4}), out = add({1, 2, 9, 4});
+  EXPECT_EQ(in_place(Fallback{"TensorScatter", {}}, {cache, update}, out), 0u);
+  EXPECT_EQ(in_place(Fallback{"TensorScatter", {}}, {cache, cache}, out), std::nullopt);
+  EXPECT_EQ(in_place(Fallback{"ScatterND", {}}, {cache, update}, out), std::nullopt);
+}
+
 TEST_F(InPlaceTest, NeverOverConstantsOrBoundaryValues) {
   const ValueId input = add({3}), result = add({3}), out = add({3});
   const ValueId constant =

@@ -1,5 +1,7 @@
 // Writes fallback operators, which have the form of the standard. The operators that the compiler
 // itself makes, or that no supported opset has, are written as the operators that they consist of.
+#include <algorithm>
+#include <limits>
 #include <numeric>
 #include <string_view>
 #include <utility>
@@ -37,6 +39,109 @@ void write_attention(ProtoModel& model, const graph::Node& node, const graph::Fa
   model.store(node.outputs[0]);
 }
 
+// CachedSizes has the shapes of the operands of a CachedAttention, and its attributes.
+struct CachedSizes {
+  explicit CachedSizes(const ProtoModel& model, const graph::Node& node, const graph::Fallback& op)
+      : query(model.value(node.input(0)).shape),
+        key(model.value(node.input(1)).shape),
+        value(model.value(node.input(2)).shape) {
+    for (const graph::Attribute& attribute : op.attributes) {
+      if (attribute.name == "causal") is_causal = std::get<int64_t>(attribute.value) != 0;
+      if (attribute.name == "window") window = std::get<int64_t>(attribute.value);
+      if (attribute.name == "scale") scale = std::get<float>(attribute.value);
+    }
+  }
+
+  // The shape of a tensor whose heads of a group are rows of one matrix.
+  graph::Dims grouped(int64_t columns) const {
+    return {query[0], key[1], query[1] / key[1] * query[2], columns};
+  }
+
+  graph::Dims query, key, value;
+  bool is_causal = true;
+  int64_t window = -1;
+  float scale = 1;
+};
+
+// Returns a table, [rows, columns] of INT64.
+template <class Element>
+std::string write_table(ProtoModel& model, int64_t rows, int64_t columns, Element&& element) {
+  std::vector<int64_t> elements;
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t column = 0; column < columns; ++column) elements.push_back(element(row, column));
+  return model.constant(
+      {{}, tensor::DataType::kInt64, {rows, columns}, graph::Constant::of(elements)});
+}
+
+std::string write_reshape(ProtoModel& model, const std::string& x, const graph::Dims& shape) {
+  return model.add("Reshape", {x, model.integers(shape)});
+}
+
+// Returns which keys each query sees, [batch, 1, L, S] of BOOL. `lengths` is [batch, 1, 1, 1].
+std::string write_seen(ProtoModel& model, const CachedSizes& sizes, const std::string& lengths) {
+  const int64_t queries = sizes.query[2], keys = sizes.key[2];
+  const auto compared = [&](int64_t added) {
+    return model.add("Less", {write_table(model, queries, keys,
+                                          [&](int64_t query, int64_t key) {
+                                            return key + added +
+                                                   (sizes.is_causal ? queries - 1 - query : 0);
+                                          }),
+                              lengths});
+  };
+  const std::string seen = compared(0);
+  if (sizes.window < 0) return seen;
+  const std::string passed = compared(std::min(sizes.window, keys));
+  return model.add("And", {seen, model.add("Not", {passed})});
+}
+
+// Returns the softmax of the scores that are seen, and 0 for the others.
+std::string write_weights(ProtoModel& model, const graph::Node& node, const CachedSizes& sizes,
+                          std::string scores, const std::string& seen) {
+  const std::string hidden = model.floats({}, {-std::numeric_limits<float>::infinity()});
+  scores = model.add("Where", {seen, scores, hidden});
+  const graph::ValueId sinks = node.input(4);
+  if (sinks != graph::kNoValue) {
+    const graph::Dims columns = {sizes.query[0], sizes.query[1], sizes.query[2], 1};
+    const std::string column =
+        write_reshape(model, model.numbers(sinks), {1, sizes.query[1], 1, 1});
+    const std::string expanded = model.add("Expand", {column, model.integers(columns)});
+    scores = model.add("Concat", {scores, expanded}, {{"axis", int64_t{3}}});
+  }
+  std::string weights = model.add("Softmax", {scores}, {{"axis", int64_t{3}}});
+  if (sinks != graph::kNoValue)
+    weights = model.add("Slice", {weights, model.integers({0}), model.integers({sizes.key[2]}),
+                                  model.integers({3})});
+  return model.add("Where", {seen, weights, model.floats({}, {0})});
+}
+
+// Writes attention over buffers of keys and values as the products and the softmax that it is made
+// of. What the buffers hold after the end of a sequence is replaced by 0.
+void write_cached_attention(ProtoModel& model, const graph::Node& node, const graph::Fallback& op) {
+  const CachedSizes sizes(model, node, op);
+  const std::string lengths =
+      write_reshape(model, model.stored(node.input(3)), {sizes.query[0], 1, 1, 1});
+  const std::string filled = model.add(
+      "Less",
+      {write_table(model, sizes.key[2], 1, [](int64_t key, int64_t) { return key; }), lengths});
+  const std::string zero = model.floats({}, {0});
+  const std::string key = model.add("Where", {filled, model.numbers(node.input(1)), zero});
+  const std::string value = model.add("Where", {filled, model.numbers(node.input(2)), zero});
+  const std::string query =
+      write_reshape(model, model.numbers(node.input(0)), sizes.grouped(sizes.query[3]));
+  const std::string columns = model.add("Transpose", {key}, {{"perm", graph::Dims{0, 1, 3, 2}}});
+  std::string scores = model.add("MatMul", {query, columns});
+  scores = model.add("Mul", {scores, model.floats({}, {sizes.scale})});
+  graph::Dims shape = sizes.query;
+  shape[3] = sizes.key[2];
+  scores = write_reshape(model, scores, shape);
+  std::string weights =
+      write_weights(model, node, sizes, scores, write_seen(model, sizes, lengths));
+  weights = write_reshape(model, weights, sizes.grouped(sizes.key[2]));
+  shape[3] = sizes.value[3];
+  write_reshape(model, model.add("MatMul", {weights, value}), shape);
+  model.store(node.outputs[0]);
+}
+
 // Writes x / sqrt(mean(x^2) + epsilon) * scale: opsets before 23 have no RMSNormalization.
 void write_rms_normalization(ProtoModel& model, const graph::Node& node,
                              const graph::Fallback& op) {
@@ -65,6 +170,10 @@ void write_rms_normalization(ProtoModel& model, const graph::Node& node,
 Result<std::string> write(ProtoModel& model, const graph::Node& node, const graph::Fallback& op) {
   if (op.name == "millrace.Attention") {
     write_attention(model, node, op);
+    return std::string();
+  }
+  if (op.name == "millrace.CachedAttention") {
+    write_cached_attention(model, node, op);
     return std::string();
   }
   if (op.name == "RMSNormalization") {

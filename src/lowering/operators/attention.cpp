@@ -6,7 +6,8 @@
 // mask, -inf in a floating-point mask, causality or the length of a sequence excludes; `added` is a
 // floating-point mask. Excluded keys get a large finite penalty, since -inf in all scores of a row
 // would make its softmax NaN. The result of a query that sees no key at all is 0, as the standard
-// says.
+// says. With lengths of padded sequences and without a mask, it becomes an attention that reads no
+// key after the end of a sequence (cached_attention()).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -256,6 +257,11 @@ Result<ScoreKind> score_kind(NodeImport& node) {
   return invalid_argument("qk_matmul_output_mode must be 0, 1, 2 or 3");
 }
 
+float scale_of_standard(NodeImport& node, const Operands& operands) {
+  return node.float_attribute("scale",
+                              1 / std::sqrt(static_cast<float>(shape_of(node, operands.key)[3])));
+}
+
 // The stages of the scores, by ScoreKind. Stages that the output does not need may be kNoValue.
 using Stages = std::array<ValueId, 4>;
 
@@ -265,10 +271,9 @@ Result<ValueId> attend_to(NodeImport& node, const Operands& operands, const Mask
   const auto stage = [stages](ScoreKind kind) -> ValueId& {
     return (*stages)[static_cast<size_t>(kind)];
   };
-  const auto size = static_cast<float>(shape_of(node, operands.key)[3]);
-  MILLRACE_ASSIGN_OR_RETURN(const ValueId products,
-                            grouped_scores(node, operands.query, operands.key,
-                                           node.float_attribute("scale", 1 / std::sqrt(size))));
+  MILLRACE_ASSIGN_OR_RETURN(
+      const ValueId products,
+      grouped_scores(node, operands.query, operands.key, scale_of_standard(node, operands)));
   stage(ScoreKind::kProducts) = products;
   MILLRACE_ASSIGN_OR_RETURN(const ValueId capped,
                             soft_capped(node, products, node.float_attribute("softcap", 0)));
@@ -286,6 +291,27 @@ Result<ValueId> attend_to(NodeImport& node, const Operands& operands, const Mask
   return product_of(node, sums, any);
 }
 
+// Whether cached_attention() has all that the node asks for.
+bool has_only_lengths(NodeImport& node) {
+  return node.has(kLengths) && !node.has(kMask) && !(node.float_attribute("softcap", 0) > 0) &&
+         node.output_count() <= kScores;
+}
+
+// Returns the result, [batch, heads, queries, size], and sets the output of scores.
+Result<ValueId> attended(NodeImport& node, const Operands& operands) {
+  MILLRACE_ASSIGN_OR_RETURN(const ScoreKind wanted, score_kind(node));
+  if (has_only_lengths(node))
+    return cached_attention(node, operands, node.operand(kLengths), kNoValue,
+                            scale_of_standard(node, operands),
+                            {.is_causal = node.int_attribute("is_causal", 0) != 0});
+  MILLRACE_ASSIGN_OR_RETURN(const Mask mask, mask_of(node, operands));
+  Stages stages;
+  stages.fill(kNoValue);
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId y, attend_to(node, operands, mask, wanted, &stages));
+  if (node.output_count() > kScores) node.set_output(kScores, stages[static_cast<size_t>(wanted)]);
+  return y;
+}
+
 }  // namespace
 
 // Inputs: query; key; value; mask; past keys; past values; lengths of the sequences in keys that
@@ -293,14 +319,9 @@ Result<ValueId> attend_to(NodeImport& node, const Operands& operands, const Mask
 Result<ValueId> import_standard_attention(NodeImport& node) {
   MILLRACE_RETURN_IF_ERROR(check_operands(node));
   MILLRACE_ASSIGN_OR_RETURN(const Operands operands, operands_of(node));
-  MILLRACE_ASSIGN_OR_RETURN(const Mask mask, mask_of(node, operands));
-  MILLRACE_ASSIGN_OR_RETURN(const ScoreKind wanted, score_kind(node));
-  Stages stages;
-  stages.fill(kNoValue);
-  MILLRACE_ASSIGN_OR_RETURN(const ValueId y, attend_to(node, operands, mask, wanted, &stages));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId y, attended(node, operands));
   if (node.output_count() > kPresentKey) node.set_output(kPresentKey, operands.key);
   if (node.output_count() > kPresentValue) node.set_output(kPresentValue, operands.value);
-  if (node.output_count() > kScores) node.set_output(kScores, stages[static_cast<size_t>(wanted)]);
   return node.shape(kQuery).size() == 3 ? join_heads(node, y) : Result<ValueId>(y);
 }
 

@@ -647,6 +647,46 @@ TEST(MicrosoftImport, GroupQueryAttentionRefusesTokensOutsideTheCache) {
   EXPECT_THAT(reason({2, -1}), HasSubstr("of batch entry 1 is outside a cache of length 4"));
 }
 
+// The names of the operators in which a GroupQueryAttention of one token over buffers of 9 keys
+// becomes, where the length of the sequence is an input.
+Names operators_over_buffers(const Attributes& more, const Names& outputs) {
+  Model model(17);
+  model.domain("com.microsoft", 1)
+      .input("q", {1, 1, 4})
+      .input("k", {1, 1, 2})
+      .input("v", {1, 1, 2});
+  model.input("past_k", {1, 1, 9, 2}).input("past_v", {1, 1, 9, 2});
+  model.input("last", {1}, TensorProto::INT32);
+  model.constant(int_tensor("total", {1}, {9}, TensorProto::INT32));
+  Attributes attributes = {{"num_heads", 2}, {"kv_num_heads", 1}};
+  attributes.insert(attributes.end(), more.begin(), more.end());
+  model.node("GroupQueryAttention", {"q", "k", "v", "past_k", "past_v", "last", "total"}, outputs,
+             attributes);
+  model.proto.mutable_graph()->mutable_node(0)->set_domain("com.microsoft");
+  for (const std::string& output : outputs) model.output(output);
+  Names names;
+  for (const graph::Node& node : import_valid(model).nodes) {
+    const auto* fallback = std::get_if<graph::Fallback>(&node.op);
+    names.push_back(fallback != nullptr ? fallback->name : graph::name_of(node.op));
+  }
+  return names;
+}
+
+// The keys and values are written to their buffers and read there: nothing else has their size.
+TEST(MicrosoftImport, GroupQueryAttentionReadsBuffersWhereTheyLie) {
+  for (const Attributes& more :
+       {Attributes{}, {{"local_window_size", 4}}, {{"smooth_softmax", 1}}, {{"causal", 0}}}) {
+    const Names names = operators_over_buffers(more, {"y", "present_k", "present_v"});
+    EXPECT_EQ(std::ranges::count(names, "TensorScatter"), 2);
+    EXPECT_EQ(std::ranges::count(names, "millrace.CachedAttention"), 1);
+    EXPECT_EQ(std::ranges::count(names, "Slice"), 0);
+    EXPECT_EQ(std::ranges::count(names, "Softmax"), 0);
+  }
+  const Names capped = operators_over_buffers({{"softcap", 2.0}}, {"y", "present_k", "present_v"});
+  EXPECT_EQ(std::ranges::count(capped, "millrace.CachedAttention"), 0);
+  EXPECT_EQ(std::ranges::count(capped, "Softmax"), 1);
+}
+
 // Computed by hand: means 1 and 3 of two groups of one channel, and deviations of 1.
 TEST(MicrosoftImport, GroupNormHasItsChannelsLast) {
   const auto x = floats({1, 1, 2, 2}, {0, 2, 2, 4}), scale = floats({2}, {1, 10}),

@@ -1,4 +1,4 @@
-// Attention.
+// Attention, and attention to buffers that are filled in part.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -94,6 +94,60 @@ TEST(FastAttention, OperandsMayBeConstants) {
   test.operands[1] = constant_of({2, 14, 12}, 2);
   test.operands.push_back(constant_of({10, 14}, 4));
   expect_as_plain(test);
+}
+
+// Buffers of 300 keys of each of three sequences.
+Case cached(int64_t heads, int64_t groups, int64_t queries, int64_t size,
+            std::vector<graph::Attribute> attributes = {}, bool has_sinks = false) {
+  attributes.push_back({"scale", 0.5f});
+  std::ranges::sort(attributes, {}, &graph::Attribute::name);
+  Case test{
+      {"millrace.CachedAttention", std::move(attributes)},
+      {input_of({3, heads, queries, size}, 1), input_of({3, groups, 300, size}, 2),
+       input_of({3, groups, 300, size}, 3), input(tensor::DataType::kInt64, {{3}, {270, 2, 300}})}};
+  if (has_sinks) test.operands.push_back(input_of({heads}, 4));
+  return test;
+}
+
+TEST(FastCachedAttention, GivesWhatThePlainKernelGives) {
+  for (const int64_t queries : {1, 2, 7, 40})
+    for (const int64_t size : {16, 20}) {
+      expect_as_plain(cached(4, 2, queries, size));
+      expect_as_plain(cached(4, 4, queries, size, {{"causal", int64_t{0}}}));
+      expect_as_plain(cached(3, 1, queries, size, {{"window", int64_t{5}}}));
+      expect_as_plain(cached(4, 2, queries, size, {{"window", int64_t{260}}}, true));
+    }
+}
+
+TEST(FastCachedAttention, TakesManyQueriesAndManyHeads) {
+  expect_as_plain(cached(1, 1, 299, 4));
+  expect_as_plain(cached(270, 1, 1, 4, {}, true));
+}
+
+TEST(FastCachedAttention, LengthsMayBeAnything) {
+  for (const float length : {0.0f, -9.0f, 301.0f, 1e9f})
+    for (const int64_t queries : {1, 3}) {
+      Case test = cached(2, 1, queries, 16, {{"window", int64_t{4}}});
+      test.operands[3].elements.data = {length, 1, 5};
+      expect_as_plain(test);
+    }
+}
+
+// Memory after the end of a sequence may hold anything.
+TEST(FastCachedAttention, ReadsNothingAfterASequence) {
+  for (const int64_t queries : {1, 9}) {
+    Case test = cached(4, 2, queries, 16);
+    const std::vector<float> wanted = results_of(test)[0].data;
+    for (const size_t operand : {1, 2}) {
+      auto& elements = test.operands[operand].elements.data;
+      for (size_t i = 0; i < size_t{4} * 300 * 16; ++i) {
+        const size_t length = i < size_t{2} * 300 * 16 ? 270 : 2;
+        if (i / 16 % 300 >= length) elements[i] = std::numeric_limits<float>::quiet_NaN();
+      }
+    }
+    const std::vector<float> actual = results_of(test)[0].data;
+    for (size_t i = 0; i < wanted.size(); ++i) ASSERT_EQ(actual[i], wanted[i]) << i;
+  }
 }
 
 TEST(FastAttention, TakesManyDimensions) {

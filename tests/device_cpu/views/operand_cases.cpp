@@ -188,6 +188,9 @@ void add_normalizations(Cases& cases) {
   add({"millrace.Attention", {{"scale", 0.5f}}},
       {input_of({2, 3, 10, 12}, 1), input_of({2, 3, 14, 12}, 2), input_of({2, 3, 14, 8}, 3),
        input_of({10, 14}, 4)});
+  add({"millrace.CachedAttention", {{"scale", 0.5f}}},
+      {input_of({2, 6, 1, 12}, 1), input_of({2, 3, 14, 12}, 2), input_of({2, 3, 14, 8}, 3),
+       constant(DataType::kInt64, {{2}, {14, 9}})});
   Given weights = constant(DataType::kUint8, Tensor::numbers({7, 2, 16}, 2));
   for (float& byte : weights.elements.data) byte = std::floor(std::fabs(byte) * 255);
   add({"com.microsoft.MatMulNBits",

@@ -133,7 +133,8 @@ bool depends_on_layout(const OperandCase& test) {
   const auto* fallback = std::get_if<graph::Fallback>(&test.op);
   return std::holds_alternative<graph::BatchNormalization>(test.op) ||
          (!kSoftmaxIgnoresLayout && std::holds_alternative<graph::Softmax>(test.op)) ||
-         (fallback != nullptr && fallback->name == "millrace.Attention");
+         (fallback != nullptr &&
+          (fallback->name == "millrace.Attention" || fallback->name == "millrace.CachedAttention"));
 }
 
 void expect_same(const OperandCase& test, const std::vector<Tensor>& actual,

@@ -40,6 +40,7 @@ Lowering find_lowering(const graph::Graph& graph, const graph::Node& node) noexc
 // One per family; table.cpp has the names.
 Result<bool> lower_attention(Builder& builder, const AcceleratedNode& node);
 Result<bool> lower_blocked_product(Builder& builder, const AcceleratedNode& node);
+Result<bool> lower_cached_attention(Builder& builder, const AcceleratedNode& node);
 Result<bool> lower_conv_transpose(Builder& builder, const AcceleratedNode& node);
 Result<bool> lower_dequantize(Builder& builder, const AcceleratedNode& node);
 Result<bool> lower_dynamic_quantize(Builder& builder, const AcceleratedNode& node);

@@ -6,12 +6,12 @@
 #include <memory>
 #include <optional>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "base/align.h"
 #include "device/cpu/accelerated/accelerated.h"
 #include "device/cpu/accelerated/attention/loops.h"
+#include "device/cpu/accelerated/attention/matrices.h"
 #include "device/cpu/builder/operands.h"
 #include "device/cpu/steps/parts.h"
 #include "graph/operators.h"
@@ -20,6 +20,8 @@ namespace millrace::device::cpu::accelerated {
 namespace {
 
 using attention::BiasRows;
+using attention::Matrices;
+using attention::matrices_of;
 using attention::Rows;
 using graph::ValueId;
 
@@ -39,26 +41,6 @@ Shape shape_of(const fallback::NodeView& view) {
   return {Dims(query.begin(), query.end() - 2), from_end(query, 2), from_end(value, 2),
           from_end(query, 1), from_end(value, 1)};
 }
-
-// A tensor of matrices and how it lies in memory, in elements.
-struct Matrices {
-  BufferId buffer;
-  size_t offset;
-  Dims strides;
-
-  size_t row_step() const { return static_cast<size_t>(strides[strides.size() - 2]); }
-  size_t element_step() const { return static_cast<size_t>(strides.back()); }
-  // The offset of the matrix with that number.
-  size_t offset_of(size_t matrix, const Dims& leading) const {
-    size_t at = offset;
-    for (size_t i = leading.size(); i-- > 0;) {
-      const auto dim = static_cast<size_t>(leading[i]);
-      at += matrix % dim * static_cast<size_t>(strides[i]);
-      matrix /= dim;
-    }
-    return at;
-  }
-};
 
 struct Operands {
   Matrices query, key, value;
@@ -121,6 +103,8 @@ class AttentionStep final : public Step {
             .key = rows_of(state, operands_.key, matrix, 0),
             .value = rows_of(state, operands_.value, matrix, 0),
             .bias = bias_of(state, matrix, queries.first),
+            .sinks = {},
+            .seen = {},
             .scale = scale_,
             .queries = queries.count,
             .keys = shape_.keys,
@@ -138,22 +122,6 @@ class AttentionStep final : public Step {
   const float scale_;
 };
 
-// Requirement: the operand has strides_of().
-Matrices matrices_of(const Operand& operand) {
-  return {operand.buffer, static_cast<size_t>(start_of(operand.desc)), *strides_of(operand.desc)};
-}
-
-// The value in FP32, in any order of its dimensions that keeps rows contiguous.
-Result<Matrices> matrices_of(Builder& builder, ValueId id) {
-  if (!builder.is_constant(id) && builder.type() == ElementType::f32) {
-    MILLRACE_ASSIGN_OR_RETURN(const Operand now, builder.current(id));
-    if (const auto strides = strides_of(now.desc); strides && strides->back() == 1)
-      return matrices_of(now);
-  }
-  MILLRACE_ASSIGN_OR_RETURN(const Operand plain, plain_operand(builder, id));
-  return matrices_of(plain);
-}
-
 // A bias in C order that is broadcast to scores of that rank: strides are 0 along the dimensions
 // that it has not, or once.
 Matrices broadcast_bias(const Operand& operand, std::span<const int64_t> given, size_t rank) {
@@ -163,20 +131,6 @@ Matrices broadcast_bias(const Operand& operand, std::span<const int64_t> given, 
   int64_t stride = 1;
   for (size_t i = rank; i-- > 0; stride *= dims[i]) bias.strides[i] = dims[i] == 1 ? 0 : stride;
   return bias;
-}
-
-// Returns the layout of the result that the Transpose which follows reads, so that this moves
-// nothing, if it keeps the rows whole; else a plain one.
-Desc result_form(const Builder& builder, ValueId result) {
-  const Dims dims = builder.dims(result);
-  for (const uint32_t reader : builder.readers(result)) {
-    const graph::Node& node = builder.model().graph.nodes[reader];
-    const auto* op = std::get_if<graph::Transpose>(&node.op);
-    if (op == nullptr || op->permutation.back() + 1 != static_cast<int64_t>(dims.size())) continue;
-    const std::vector<uint32_t> order(op->permutation.begin(), op->permutation.end());
-    return ordered_desc(dims, ElementType::f32, order);
-  }
-  return plain_desc(dims, ElementType::f32);
 }
 
 Division division_of(const Shape& shape, uint32_t chunks) {
@@ -208,7 +162,7 @@ Result<bool> lower_attention(Builder& builder, const AcceleratedNode& node) {
   const auto scratch = static_cast<int64_t>(division.parts * division.scratch);
   operands.scratch = builder.new_temporary(plain_desc({scratch}, ElementType::f32)).buffer;
   const ValueId id = node.node.outputs[0];
-  const Operand y = result_as(builder, id, result_form(builder, id));
+  const Operand y = result_as(builder, id, attention::result_form(builder, id));
   operands.to = matrices_of(y);
   builder.add("Attention", "millrace:vectors",
               std::make_unique<AttentionStep>(std::move(shape), std::move(operands), division,

@@ -32,6 +32,7 @@ constexpr Row kRows[] = {
     {"com.microsoft.MatMulNBits", lower_blocked_product},
     {"com.microsoft.QuickGelu", lower_quick_gelu},
     {"millrace.Attention", lower_attention},
+    {"millrace.CachedAttention", lower_cached_attention},
     {"millrace.ConvIntegerToFloat", lower_integer_product},
     {"millrace.MatMulIntegerToFloat", lower_integer_product},
     {"millrace.RoundedLSTM", lower_rounded_lstm},

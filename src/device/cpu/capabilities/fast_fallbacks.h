@@ -30,6 +30,7 @@ inline constexpr graph::FastFallback kFastFallbacks[] = {
     {"com.microsoft.MatMulNBits", kFloat32Types},
     {"com.microsoft.QuickGelu", kFloat32Types},
     {"millrace.Attention", kFloat32Types},
+    {"millrace.CachedAttention", kFloat32Types},
     {"millrace.ConvIntegerToFloat", kByteTypes},
     {"millrace.MatMulIntegerToFloat", kByteTypes},
     {"millrace.RoundedLSTM", kFloat32Types},

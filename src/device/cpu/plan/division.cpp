@@ -32,7 +32,8 @@ double bytes_of(const graph::Graph& graph, std::span<const ValueId> ids) {
 
 // The fallback operators whose steps can be divided.
 constexpr std::string_view kDivided[] = {"RMSNormalization", "SimplifiedLayerNormalization",
-                                         "com.microsoft.MatMulNBits", "millrace.Attention"};
+                                         "com.microsoft.MatMulNBits", "millrace.Attention",
+                                         "millrace.CachedAttention"};
 
 // Returns the number of lanes that can take part in a node. The steps of most fallback operators
 // run on one thread. So do recurrent networks, whose matrix products are too short to divide; their

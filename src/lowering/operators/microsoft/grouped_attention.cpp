@@ -1,7 +1,10 @@
 // Handler of GroupQueryAttention of com.microsoft: attention, causal by default, in which groups of
 // query heads share a key and value head (grouped-query attention), with optional rotary embedding,
 // sliding window, softcap and attention sinks. It becomes MatMul, Add and Softmax; the query heads
-// of a group are stacked as rows of one matrix, so that keys and values are not repeated.
+// of a group are stacked as rows of one matrix, so that keys and values are not repeated. Where the
+// lengths of the sequences are known only while the program runs, it becomes an attention that
+// reads the buffers of keys and values where they lie (cached_attention()), unless that lacks
+// something.
 //
 // Past keys and values have at least as many positions as the sequences before the new tokens; if
 // they have more, they are buffers, of which only the first positions count. The keys and values
@@ -24,7 +27,6 @@ namespace {
 
 using graph::BinaryKind;
 using graph::Dims;
-using tensor::DataType;
 
 constexpr size_t kQuery = 0, kKey = 1, kValue = 2, kPastKey = 3, kPastValue = 4, kLengths = 5,
                  kTotal = 6, kCos = 7, kSin = 8, kPositions = 9, kScoreBias = 10, kSink = 11,
@@ -214,6 +216,14 @@ Result<Cache> appended(NodeImport& node, size_t past, ValueId x, const Sizes& si
   return cache;
 }
 
+Result<Sight> sight_of(NodeImport& node) {
+  const Sight sight{node.int_attribute("causal", 1) != 0,
+                    node.int_attribute("local_window_size", -1)};
+  if (sight.window == 0) return invalid_argument("local_window_size is 0, which hides all keys");
+  if (!sight.is_causal && sight.window >= 0) return unsupported("causal is 0 with a window");
+  return sight;
+}
+
 // Returns the additive mask; kNoValue if all queries attend to all keys. Without causality a query
 // attends to all keys of its sequence, which may be shorter than the longest.
 //
@@ -221,10 +231,9 @@ Result<Cache> appended(NodeImport& node, size_t past, ValueId x, const Sizes& si
 // keys equal. A query always sees its own key.
 Result<ValueId> penalty_of_hidden_keys(NodeImport& node, const Sizes& sizes) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  const int64_t window = node.int_attribute("local_window_size", -1);
-  if (window == 0) return invalid_argument("local_window_size is 0, which hides all keys");
-  if (node.int_attribute("causal", 1) == 0) {
-    if (window >= 0) return unsupported("causal is 0 with a window");
+  MILLRACE_ASSIGN_OR_RETURN(const Sight sight, sight_of(node));
+  const int64_t window = sight.window;
+  if (!sight.is_causal) {
     MILLRACE_ASSIGN_OR_RETURN(const bool have_total, have_total_length(node, sizes));
     if (have_total) return kNoValue;
     return penalty_of_keys_after(node, node.operand(kLengths), sizes.batch, sizes.total);
@@ -234,38 +243,63 @@ Result<ValueId> penalty_of_hidden_keys(NodeImport& node, const Sizes& sizes) {
   return causal_window_mask(node, sizes.length, sizes.past(), sizes.total, window, -kInfinity);
 }
 
-// Returns the score of the sink of each head, [batch, heads, length, 1]; kNoValue without sinks. A
-// smooth softmax, whose denominator is 1 + the sum, has sinks of 0.
-Result<ValueId> sinks_of(NodeImport& node, const Sizes& sizes) {
-  const Dims shape = {sizes.batch, sizes.heads, sizes.length, 1};
-  ValueId sinks = node.operand(kSink);
-  if (sinks == kNoValue) {
-    if (node.int_attribute("smooth_softmax", 0) <= 0) return kNoValue;
-    MILLRACE_ASSIGN_OR_RETURN(MutableConstant none,
-                              bounded_constant(node, DataType::kFloat32, shape, "a list of sinks"));
-    std::ranges::fill(none.as<float>(), 0.0f);
-    return node.add_computed(std::move(none.value));
-  }
-  if (node.shape(kSink) != Dims{sizes.heads})
+// Returns the score of the sink of each head, [heads]; kNoValue without sinks. A smooth softmax,
+// whose denominator is 1 + the sum, has sinks of 0.
+Result<ValueId> sinks_of_heads(NodeImport& node, const Sizes& sizes) {
+  if (node.has(kSink)) {
+    if (node.shape(kSink) == Dims{sizes.heads}) return node.operand(kSink);
     return invalid_argument("its head_sink must have one element for each head");
-  MILLRACE_ASSIGN_OR_RETURN(sinks, node.reshape(sinks, {1, sizes.heads, 1, 1}));
-  return node.emit(graph::Expand{shape}, {sinks});
+  }
+  if (node.int_attribute("smooth_softmax", 0) <= 0) return kNoValue;
+  return add_table<float>(node, {sizes.heads}, "a list of sinks",
+                          [](int64_t, int64_t) { return 0; });
 }
 
 // Emits the softmax of the scores. A sink takes part in it like the score of a key without a value.
 Result<ValueId> weights_of(NodeImport& node, ValueId scores, const Sizes& sizes) {
-  MILLRACE_ASSIGN_OR_RETURN(const ValueId sinks, sinks_of(node, sizes));
+  MILLRACE_ASSIGN_OR_RETURN(ValueId sinks, sinks_of_heads(node, sizes));
   if (sinks == kNoValue) return node.emit(graph::Softmax{3, false}, {scores});
+  MILLRACE_ASSIGN_OR_RETURN(sinks, node.reshape(sinks, {1, sizes.heads, 1, 1}));
+  MILLRACE_ASSIGN_OR_RETURN(
+      sinks, node.emit(graph::Expand{{sizes.batch, sizes.heads, sizes.length, 1}}, {sinks}));
   MILLRACE_ASSIGN_OR_RETURN(scores, node.emit(graph::Concat{3}, {scores, sinks}));
   MILLRACE_ASSIGN_OR_RETURN(const ValueId weights, node.emit(graph::Softmax{3, false}, {scores}));
   return part_of(node, weights, 3, 0, sizes.total);
 }
 
+float scale_of(NodeImport& node, const Sizes& sizes) {
+  const float scale = node.float_attribute("scale", 0);
+  return scale != 0 ? scale : 1 / std::sqrt(static_cast<float>(sizes.size));
+}
+
+// Whether cached_attention() has all that the node asks for.
+bool can_read_buffers(NodeImport& node, const Sizes& sizes) {
+  return sizes.have_own_starts() && !(node.float_attribute("softcap", 0) > 0) &&
+         !node.has(kScoreBias) && node.output_count() <= 3;
+}
+
+// Writes the new keys and values to the buffers, and emits the attention that reads these.
+Result<ValueId> attend_to_buffers(NodeImport& node, const Sizes& sizes, const Heads& heads) {
+  MILLRACE_ASSIGN_OR_RETURN(const Sight sight, sight_of(node));
+  const int64_t room = std::max(sizes.capacity, sizes.total);
+  Heads buffers{heads.query, kNoValue, kNoValue};
+  MILLRACE_ASSIGN_OR_RETURN(buffers.key,
+                            inserted(node, node.operand(kPastKey), heads.key, sizes.starts, room));
+  MILLRACE_ASSIGN_OR_RETURN(
+      buffers.value, inserted(node, node.operand(kPastValue), heads.value, sizes.starts, room));
+  if (node.output_count() > 1) node.set_output(1, buffers.key);
+  if (node.output_count() > 2) node.set_output(2, buffers.value);
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId lengths, lengths_from(node, sizes.starts, sizes.length));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId sinks, sinks_of_heads(node, sizes));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId result, cached_attention(node, buffers, lengths, sinks,
+                                                                   scale_of(node, sizes), sight));
+  return join_heads(node, result);
+}
+
 // Emits the attention.
 Result<ValueId> attend(NodeImport& node, const Sizes& sizes, const Heads& heads) {
-  float scale = node.float_attribute("scale", 0);
-  if (scale == 0) scale = 1 / std::sqrt(static_cast<float>(sizes.size));
-  MILLRACE_ASSIGN_OR_RETURN(ValueId scores, grouped_scores(node, heads.query, heads.key, scale));
+  MILLRACE_ASSIGN_OR_RETURN(ValueId scores,
+                            grouped_scores(node, heads.query, heads.key, scale_of(node, sizes)));
   MILLRACE_ASSIGN_OR_RETURN(scores, soft_capped(node, scores, node.float_attribute("softcap", 0)));
   MILLRACE_ASSIGN_OR_RETURN(const ValueId penalty, penalty_of_hidden_keys(node, sizes));
   if (penalty != kNoValue) {
@@ -293,6 +327,7 @@ Result<ValueId> import_group_query_attention(NodeImport& node) {
   MILLRACE_ASSIGN_OR_RETURN(Heads heads, heads_of(node, sizes));
   MILLRACE_RETURN_IF_ERROR(normalise(node, sizes, &heads));
   MILLRACE_RETURN_IF_ERROR(rotate(node, sizes, &heads));
+  if (can_read_buffers(node, sizes)) return attend_to_buffers(node, sizes, heads);
   MILLRACE_ASSIGN_OR_RETURN(const Cache keys, appended(node, kPastKey, heads.key, sizes));
   MILLRACE_ASSIGN_OR_RETURN(const Cache values, appended(node, kPastValue, heads.value, sizes));
   if (node.output_count() > 1) node.set_output(1, keys.returned);

@@ -94,6 +94,18 @@ Result<ValueId> causal_window_mask(NodeImport& node, int64_t queries, int64_t pa
   });
 }
 
+Result<ValueId> cached_attention(NodeImport& node, const Heads& heads, ValueId lengths,
+                                 ValueId sinks, float scale, const Sight& sight) {
+  graph::Fallback op{"millrace.CachedAttention",
+                     {{"causal", int64_t{sight.is_causal}}, {"scale", scale}}};
+  if (sight.window >= 0) op.attributes.push_back({"window", sight.window});
+  std::vector<ValueId> operands = {heads.query, heads.key, heads.value, lengths};
+  if (sinks != kNoValue) operands.push_back(sinks);
+  MILLRACE_ASSIGN_OR_RETURN(const auto result,
+                            node.emit_fallback(std::move(op), std::move(operands), 1));
+  return result[0];
+}
+
 Result<ValueId> append_to_past(NodeImport& node, ValueId past, ValueId x) {
   return node.emit(graph::Concat{2}, {past, x});
 }

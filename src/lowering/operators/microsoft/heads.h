@@ -41,6 +41,19 @@ Result<ValueId> compared(NodeImport& node, const char* comparison, ValueId a, Va
 // A FLOAT32 scalar.
 Result<ValueId> scalar_constant(NodeImport& node, float value);
 
+// A query sees the keys of its own position and before, or all of its sequence; and of these only
+// the last `window`, if that is not negative.
+struct Sight {
+  bool is_causal = true;
+  int64_t window = -1;
+};
+
+// Returns the attention of queries, the last tokens of their sequences, to the keys of buffers.
+// `lengths` is [batch] of INT64: the keys of each sequence, with those of the queries. `sinks`,
+// [heads], may be kNoValue.
+Result<ValueId> cached_attention(NodeImport& node, const Heads& heads, ValueId lengths,
+                                 ValueId sinks, float scale, const Sight& sight);
+
 // The keys or values of all tokens: those that the attention reads, and those that the node
 // returns.
 struct Cache {

@@ -62,6 +62,12 @@ Result<ValueId> starts_before_tokens(NodeImport& node, ValueId lasts, int64_t ba
   return node.reshape(checked[0], {batch});
 }
 
+Result<ValueId> lengths_from(NodeImport& node, ValueId starts, int64_t length) {
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId added, number(node, length));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId lengths, plus_starts(node, added, starts));
+  return node.reshape(lengths, {shape_of(node, starts)[0]});
+}
+
 Result<ValueId> positions_from(NodeImport& node, ValueId starts, int64_t length) {
   MILLRACE_ASSIGN_OR_RETURN(
       const ValueId tokens,

@@ -13,6 +13,9 @@ namespace millrace::lowering {
 Result<ValueId> starts_before_tokens(NodeImport& node, ValueId lasts, int64_t batch, int64_t length,
                                      int64_t total);
 
+// Returns the length of each sequence with its `length` new tokens, [batch] of INT64.
+Result<ValueId> lengths_from(NodeImport& node, ValueId starts, int64_t length);
+
 // Returns the positions of the new tokens, [batch, length].
 Result<ValueId> positions_from(NodeImport& node, ValueId starts, int64_t length);
 

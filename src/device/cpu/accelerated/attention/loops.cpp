@@ -125,6 +125,15 @@ void add_bias(const Block& block, const KeyBlock& keys, size_t query, float* sco
   std::fill(scores + keys.count, scores + padded(keys.count), -kInfinity);
 }
 
+// The scores of keys that a query does not see become -inf.
+void hide_unseen(const Block& block, const KeyBlock& keys, size_t query, float* scores) {
+  const size_t end = std::min(block.seen.end + query * block.seen.later, block.keys);
+  if (end < keys.first + keys.count)
+    std::fill(scores + (end > keys.first ? end - keys.first : 0), scores + keys.count, -kInfinity);
+  if (end > keys.first + block.seen.window)
+    std::fill_n(scores, std::min(end - block.seen.window - keys.first, keys.count), -kInfinity);
+}
+
 // Turns the scores of a query into weights, and returns the factor of what it has so far.
 float weigh(float* scores, size_t columns, float& largest, float& sum) {
   const Floats d;
@@ -182,6 +191,7 @@ void attend_group(const Block& block, const KeyBlock& keys, size_t query, State&
   for (size_t r = 0; r < kRows; ++r) {
     float* const row = scores + r * kMostKeys;
     add_bias(block, keys, query + r, row);
+    hide_unseen(block, keys, query + r, row);
     factors[r] = weigh(row, columns, state.largest[query + r], state.sums[query + r]);
   }
   const size_t size = padded(block.size);
@@ -269,8 +279,11 @@ void attend_block(const Block& block) {
     for (size_t k = 0; k < block.depth; ++k)
       state.queries[query * block.depth + k] =
           block.query.at[query * block.query.step + k] * block.scale;
-  std::fill_n(state.largest, block.queries, -kInfinity);
-  std::fill_n(state.sums, block.queries, 0.0f);
+  for (size_t query = 0; query < block.queries; ++query) {
+    const float* const sink = block.sinks.at;
+    state.largest[query] = sink == nullptr ? -kInfinity : sink[query * block.sinks.step];
+    state.sums[query] = sink == nullptr ? 0.0f : 1.0f;
+  }
   std::fill_n(state.results, block.queries * size, 0.0f);
   for (size_t first = 0; first < block.keys; first += kMostKeys) {
     KeyBlock keys{first, std::min(kMostKeys, block.keys - first), from_row(block.key, first),

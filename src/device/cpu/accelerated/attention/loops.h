@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
 namespace millrace::device::cpu::accelerated::attention {
 
@@ -25,9 +26,26 @@ struct BiasRows {
   size_t row_step, step;
 };
 
+// Scores that take part in the softmax like those of keys without a value: one for each query,
+// `step` apart.
+struct Sinks {
+  const float* at = nullptr;  // null if there are none
+  size_t step = 0;
+};
+
+// The keys that a query sees: the last `window` of those before `end`, to which each later query
+// adds `later`. All, unless it is said.
+struct Seen {
+  static constexpr size_t kAll = SIZE_MAX / 2;
+  size_t end = kAll, later = 0, window = kAll;
+};
+
+// Each query sees a key.
 struct Block {
   Rows query, key, value;
   BiasRows bias;
+  Sinks sinks;
+  Seen seen;
   float scale;
   size_t queries, keys;  // queries <= kMostQueries
   size_t depth, size;    // the elements of a key, and those of a value
