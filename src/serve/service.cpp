@@ -22,7 +22,7 @@ using What = Route::What;
 // Requests with more JSON than this are handled by the workers.
 constexpr size_t kMostJsonOnThread = 128 << 10;
 // Answers of fewer bytes are not packed, and those of more are packed by the workers.
-constexpr size_t kFewestPacked = 1 << 10, kMostPackedInCallback = 64 << 10;
+constexpr size_t kFewestPacked = 512, kMostPackedInCallback = 64 << 10;
 // Models that wait to be loaded or unloaded, and the size of the request for it.
 constexpr size_t kMostChanges = 16, kMostChangeBytes = 64 << 10;
 

@@ -86,7 +86,7 @@ TEST_F(Repository, ClientsMayLoadAndUnloadIfTheyAreAllowedTo) {
   EXPECT_EQ(one.post(kLoadPath, "{}").status, 200);
   EXPECT_EQ(json::parse(one.post(kInferPath, tiny_body()).body)["model_version"], "2");
   EXPECT_EQ(one.post(kUnloadPath, "{}").status, 200);
-  EXPECT_EQ(one.post(kInferPath, tiny_body()).status, 404);
+  EXPECT_EQ(client().post(kInferPath, tiny_body()).status, 404);
   const json index = json::parse(one.post("/v2/repository/index", "{}").body);
   ASSERT_EQ(index.size(), 2U);
   EXPECT_EQ(index[0]["state"], "UNAVAILABLE");
