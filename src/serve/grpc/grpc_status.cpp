@@ -1,6 +1,7 @@
 #include "serve/grpc/grpc_status.h"
 
 #include <new>
+#include <string>
 
 namespace millrace::serve {
 namespace {
@@ -28,10 +29,22 @@ grpc::StatusCode grpc_code(unsigned http_status) {
   }
 }
 
+// gRPC sends a message in the metadata, of which clients take 8 KiB, with up to three bytes for
+// one.
+constexpr size_t kLongestMessage = 2 << 10;
+
+// Ends before a character of UTF-8 that would be cut.
+std::string shortened(const std::string& message) {
+  if (message.size() <= kLongestMessage) return message;
+  size_t end = kLongestMessage;
+  while (end > 0 && (static_cast<unsigned char>(message[end]) & 0xC0) == 0x80) --end;
+  return message.substr(0, end) + "...";
+}
+
 }  // namespace
 
 grpc::Status grpc_status(const RestFailure& failure) {
-  return {grpc_code(failure.status), failure.message};
+  return {grpc_code(failure.status), shortened(failure.message)};
 }
 
 grpc::Status grpc_status(const std::exception& error) noexcept {
