@@ -1,6 +1,7 @@
 // Streams of inference requests over gRPC.
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <future>
 #include <set>
 #include <string>
@@ -95,6 +96,22 @@ TEST_F(GrpcStream, ADrainEndsStreamsWithTheirLastAnswer) {
   EXPECT_FALSE(stream->Read(&answer));
   EXPECT_EQ(stream->Finish().error_code(), grpc::StatusCode::UNAVAILABLE);
   EXPECT_TRUE(drained.get());
+}
+
+// The deadline ends the test if the server does not end the stream.
+TEST_F(GrpcStream, AClientThatTakesNoAnswersIsCutOff) {
+  options_.http.body_seconds = 0.05;
+  start();
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(20));
+  const auto stream = grpc_->ModelStreamInfer(&context);
+  while (stream->Write(tiny_request())) {
+  }
+  ModelStreamInferResponse answer;
+  while (stream->Read(&answer)) {
+  }
+  EXPECT_EQ(stream->Finish().error_code(), grpc::StatusCode::CANCELLED);
+  EXPECT_TRUE(infer(tiny_request()).ok());
 }
 
 TEST_F(GrpcStream, AServerThatIsDestroyedEndsStreams) {

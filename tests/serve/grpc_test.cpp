@@ -1,11 +1,14 @@
 // The calls of the protocol over gRPC, with a client that gRPC generates.
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <cstring>
 #include <future>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "serve/grpc/calls.h"
 #include "serve/grpc/typed_contents.h"
 #include "source_dir.h"
 #include "tests/serve/grpc_fixture.h"
@@ -172,6 +175,53 @@ TEST_F(GrpcCalls, AMessageThatIsTooLargeIsRefused) {
   EXPECT_TRUE(infer(tiny_request()).ok());
 }
 
+// Small messages would become large texts otherwise, and a long status breaks the connection.
+TEST_F(GrpcCalls, PartsAndNamesAreBounded) {
+  start();
+  const auto refusal = [&](auto change) {
+    ModelInferRequest request = tiny_request();
+    change(request);
+    const grpc::Status status = infer(request);
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+    return status.error_message();
+  };
+  const std::string name(20'000, 'n');
+  EXPECT_THAT(refusal([&](auto& r) { r.set_model_name(name); }), HasSubstr("20000 bytes"));
+  EXPECT_THAT(refusal([&](auto& r) { r.set_id(name); }), HasSubstr("the id has 20000 bytes"));
+  EXPECT_THAT(refusal([&](auto& r) { r.mutable_inputs(0)->set_name(name); }),
+              HasSubstr("the name of an input"));
+  EXPECT_THAT(refusal([&](auto& r) { (*r.mutable_parameters())[name].set_bool_param(true); }),
+              HasSubstr("the name of a parameter"));
+  EXPECT_THAT(refusal([](auto& r) {
+                for (int i = 0; i < 2000; ++i) r.add_outputs();
+              }),
+              HasSubstr("2000 outputs"));
+  EXPECT_THAT(refusal([](auto& r) {
+                for (int i = 0; i < 2000; ++i)
+                  (*r.mutable_parameters())[std::to_string(i)].set_bool_param(true);
+              }),
+              HasSubstr("more than 1024 parameters"));
+  EXPECT_THAT(refusal([](auto& r) { r.mutable_inputs(0)->mutable_shape()->Resize(1000, 1); }),
+              HasSubstr("1000 dimensions"));
+  inference::ModelReadyRequest which;
+  which.set_name(name);
+  grpc::ClientContext context;
+  inference::ModelReadyResponse response;
+  EXPECT_EQ(grpc_->ModelReady(&context, which, &response).error_code(),
+            grpc::StatusCode::INVALID_ARGUMENT);
+}
+
+// Nobody knows how large it becomes before it is unpacked.
+TEST_F(GrpcCalls, ACompressedMessageIsRefused) {
+  start();
+  grpc::ClientContext context;
+  context.set_compression_algorithm(GRPC_COMPRESS_GZIP);
+  ModelInferResponse response;
+  EXPECT_EQ(grpc_->ModelInfer(&context, tiny_request(), &response).error_code(),
+            grpc::StatusCode::UNIMPLEMENTED);
+  EXPECT_TRUE(infer(tiny_request()).ok());
+}
+
 TEST_F(GrpcCalls, AllTensorsTogetherAreLimited) {
   options_.http.all_bodies_bytes = 600;
   start();
@@ -183,6 +233,36 @@ TEST_F(GrpcCalls, AllTensorsTogetherAreLimited) {
   faults().release();
   EXPECT_TRUE(first->wait().ok());
   EXPECT_TRUE(eventually([&] { return infer(tiny_request()).ok(); }));
+}
+
+TEST_F(GrpcCalls, AllAnswersTogetherAreLimited) {
+  options_.http.all_answers_bytes = 100;
+  start();
+  const grpc::Status status = infer(tiny_request());
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_THAT(status.error_message(), HasSubstr("do not take their answers"));
+}
+
+// Otherwise clients that go on trying would keep the server from its end.
+TEST(GrpcCallsAtTheEnd, NobodyWaitsForCallsThatBeginLater) {
+  struct Fake final : serve::Call {
+    void cancel() noexcept override {}
+    void take_no_more() override { takes_more = false; }
+    void abort() override {}
+    bool takes_more = true;
+  };
+  const auto first = std::make_shared<Fake>(), late = std::make_shared<Fake>();
+  serve::Calls calls;
+  calls.begin(first);
+  calls.take_no_more();
+  calls.begin(late);
+  EXPECT_FALSE(late->takes_more);
+  EXPECT_EQ(late.use_count(), 2);
+  EXPECT_FALSE(calls.wait_for_none(std::chrono::steady_clock::now()));
+  calls.end(first.get());
+  EXPECT_TRUE(calls.wait_for_none(std::chrono::steady_clock::now()));
+  calls.end(late.get());
+  EXPECT_EQ(late.use_count(), 1);
 }
 
 TEST_F(GrpcCalls, ADrainAnswersWhatWasAccepted) {

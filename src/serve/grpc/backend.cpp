@@ -6,11 +6,26 @@
 
 namespace millrace::serve {
 
+namespace {
+
+HttpResponse busy_answer() noexcept {
+  try {
+    HttpResponse answer = error_response(503, "other clients do not take their answers");
+    answer.fields.emplace_back("Retry-After", "1");
+    return answer;
+  } catch (const std::exception& error) {
+    return response_of(error);
+  }
+}
+
+}  // namespace
+
 void Backend::infer(const inference::ModelInferRequest& request, const CallHead& head,
                     const std::shared_ptr<RequestWork>& work, Respond respond) {
   auto last = [work, respond = std::move(respond)](HttpResponse answer) {
     work->end();
-    respond(std::move(answer));
+    const bool fits = answer.status != 200 || work->take_answer(body_size(answer));
+    respond(fits ? std::move(answer) : busy_answer());
   };
   try {
     begin(request, head, work, last);
@@ -22,25 +37,24 @@ void Backend::infer(const inference::ModelInferRequest& request, const CallHead&
 // Throws only before it has answered.
 void Backend::begin(const inference::ModelInferRequest& request, const CallHead& head,
                     const std::shared_ptr<RequestWork>& work, const Respond& respond) {
+  if (const Status status = check_names(request.model_name(), request.model_version());
+      !status.ok())
+    return respond(refusal({}, status));
   HttpRequest rest = rest_head(request, head);
   if (request.model_name().empty())
     return respond(refusal(rest, invalid_argument("the request names no model")));
   if (auto refused = handler_.refuse(rest)) return respond(*std::move(refused));
-  Result<RestBody> body = rest_body(request);
+  if (const Status status = check_parts(request); !status.ok())
+    return respond(refusal(rest, status));
+  Result<RestBody> body =
+      rest_body(request, [&work](uint64_t bytes) { return work->take_body(bytes); });
   if (!body.ok()) return respond(refusal(rest, body.status()));
-  const uint64_t bytes = body->bytes.size();
-  if (!take_bytes(bytes))
-    return respond(refusal(rest, {StatusCode::kOutOfMemory,
-                                  "there is not enough memory for the tensors of the request"}));
-  // The job holds the function, and the tensors, until it has ended.
-  const std::shared_ptr<void> held(nullptr, [this, bytes](void*) { free_bytes_ += bytes; });
   if (body->is_picture)
     rest.fields.emplace_back("Content-Type", "image/any");
   else
     rest.fields.emplace_back(kJsonLengthField, std::to_string(body->json_bytes));
   rest.body = std::move(body->bytes);
-  hand_over(std::move(rest), body->json_bytes, work,
-            [held, respond](HttpResponse answer) { respond(std::move(answer)); });
+  hand_over(std::move(rest), body->json_bytes, work, respond);
 }
 
 // The answer to a request that the handler is not given, and only counts.
@@ -50,14 +64,6 @@ HttpResponse Backend::refusal(const HttpRequest& head, const Status& status) {
   if (!is_wrong) response.fields.emplace_back("Retry-After", "1");
   handler_.refused(head, response.status);
   return response;
-}
-
-bool Backend::take_bytes(uint64_t bytes) {
-  uint64_t free = free_bytes_;
-  do {
-    if (free < bytes) return false;
-  } while (!free_bytes_.compare_exchange_weak(free, free - bytes));
-  return true;
 }
 
 void Backend::hand_over(HttpRequest request, size_t json_bytes,

@@ -10,15 +10,23 @@
 #include "serve/grpc/rest_form.h"
 #include "serve/http/message.h"
 #include "serve/http/workers.h"
+#include "serve/options.h"
 
 namespace millrace::serve {
 
 class Backend {
  public:
-  // `all_bodies_bytes` limits the tensors of all requests that are not answered. What is passed by
-  // reference must outlive the backend.
-  Backend(Handler& handler, Workers& workers, uint64_t all_bodies_bytes)
-      : handler_(handler), workers_(workers), free_bytes_(all_bodies_bytes) {}
+  // The handler and the workers must outlive the backend.
+  Backend(Handler& handler, Workers& workers, const HttpLimits& limits)
+      : handler_(handler),
+        workers_(workers),
+        bodies_(std::make_shared<std::atomic<uint64_t>>(limits.all_bodies_bytes)),
+        answers_(std::make_shared<std::atomic<uint64_t>>(limits.all_answers_bytes)) {}
+
+  // The work for a request, which counts its memory until it is destroyed.
+  std::shared_ptr<RequestWork> new_work() const {
+    return std::make_shared<RequestWork>(bodies_, answers_);
+  }
 
   // Begins to answer an inference request, which it does not need after it has returned. `respond`
   // is called once, during the call or later. Cancelling `work` ends the work. Does not throw,
@@ -34,13 +42,12 @@ class Backend {
   void begin(const inference::ModelInferRequest& request, const CallHead& head,
              const std::shared_ptr<RequestWork>& work, const Respond& respond);
   HttpResponse refusal(const HttpRequest& head, const Status& status);
-  bool take_bytes(uint64_t bytes);
   void hand_over(HttpRequest request, size_t json_bytes, const std::shared_ptr<RequestWork>& work,
                  const Respond& respond);
 
   Handler& handler_;
   Workers& workers_;
-  std::atomic<uint64_t> free_bytes_;
+  const MemoryCharge::Limit bodies_, answers_;
   Calls calls_;
 };
 

@@ -9,8 +9,12 @@
 #include <grpcpp/server_builder.h>
 
 #include <algorithm>
+#include <condition_variable>
 #include <limits>
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 #include "base/log.h"
@@ -34,6 +38,8 @@ constexpr int kMostCallsOfConnection = 1000;
 constexpr int kPingMilliseconds = 30'000;
 constexpr int kPingAnswerMilliseconds = 10'000;
 constexpr int kLeastClientPingMilliseconds = 10'000;
+// Between two looks for calls whose clients do not take their answers.
+constexpr std::chrono::seconds kLongestPause{1};
 // For what gRPC needs besides the messages.
 constexpr size_t kBytesOfGrpc = size_t{64} << 20;
 
@@ -121,9 +127,11 @@ class Front final : public inference::GRPCInferenceService::CallbackService {
 
   template <class Request, class Fill>
   Unary* look_up_model(Context& context, const Request& request, std::string_view call, Fill fill) {
-    if (request.name().empty()) {
+    const Status status = request.name().empty() ? invalid_argument("the request names no model")
+                                                 : check_names(request.name(), request.version());
+    if (!status.ok()) {
       Unary* const reactor = context.DefaultReactor();
-      reactor->Finish({grpc::StatusCode::INVALID_ARGUMENT, "the request names no model"});
+      reactor->Finish({grpc::StatusCode::INVALID_ARGUMENT, status.message()});
       return reactor;
     }
     return look_up(context, model_path(request.name(), request.version()).append(call),
@@ -158,6 +166,10 @@ void limit(grpc::ServerBuilder& builder, const HttpLimits& limits) {
   builder.SetMaxReceiveMessageSize(
       static_cast<int>(std::min<uint64_t>(limits.body_bytes, std::numeric_limits<int>::max())));
   builder.SetMaxSendMessageSize(-1);
+  // gRPC compares the size before it unpacks a message, which may become a thousand times larger.
+  builder.AddChannelArgument(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
+  builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
+  builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
   grpc::ResourceQuota quota("millrace");
   quota.Resize(limits.all_bodies_bytes + kBytesOfGrpc);
   builder.SetResourceQuota(quota);
@@ -185,7 +197,7 @@ std::string endpoint(const std::string& address, uint16_t port) {
 class GrpcServer::Impl {
  public:
   Impl(const HttpLimits& limits, Handler& handler, Workers& workers)
-      : limits_(limits), backend_(handler, workers, limits.all_bodies_bytes) {}
+      : limits_(limits), backend_(handler, workers, limits) {}
   ~Impl() { stop(); }
 
   Status listen(const std::string& address, uint16_t port) {
@@ -195,7 +207,7 @@ class GrpcServer::Impl {
     builder.AddListeningPort(endpoint(address, port), grpc::InsecureServerCredentials(), &port_);
     builder.RegisterService(&front_);
     server_ = builder.BuildAndStart();
-    if (server_ && port_ != 0) return {};
+    if (server_ && port_ != 0) return watch();
     return {StatusCode::kIoError,
             fmt::format("cannot listen on {} port {} for gRPC; MILLRACE_LOG=error says why",
                         address, port)};
@@ -207,17 +219,42 @@ class GrpcServer::Impl {
     calls().cancel_all();
     server_->Shutdown(std::chrono::system_clock::now() + kLastAnswers);
     server_.reset();
+    watch_ = {};
   }
 
   Calls& calls() { return backend_.calls(); }
   int port() const { return port_; }
 
  private:
+  // Begins to abort calls whose clients do not take their answers in time.
+  Status watch() {
+    try {
+      watch_ = std::jthread([this](const std::stop_token& end) { abort_slow_calls(end); });
+      return {};
+    } catch (const std::system_error& error) {
+      return {StatusCode::kResourceExhausted,
+              fmt::format("cannot start a thread for gRPC: {}", error.what())};
+    }
+  }
+
+  void abort_slow_calls(const std::stop_token& end) {
+    const auto limit = std::chrono::milliseconds(milliseconds(limits_.body_seconds));
+    const auto pause = std::min<std::chrono::milliseconds>(limit, kLongestPause);
+    std::mutex mutex;
+    std::condition_variable_any never;
+    std::unique_lock lock(mutex);
+    while (!end.stop_requested()) {
+      never.wait_for(lock, end, pause, [] { return false; });
+      calls().abort_slow(Call::Clock::now() - limit);
+    }
+  }
+
   const HttpLimits limits_;
   Backend backend_;
   Front front_{backend_};
   std::unique_ptr<grpc::Server> server_;
   int port_ = 0;
+  std::jthread watch_;
 };
 
 Result<std::unique_ptr<GrpcServer>> GrpcServer::start(const std::string& address, uint16_t port,

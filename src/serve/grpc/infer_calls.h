@@ -4,6 +4,7 @@
 // Calls owns them for that long.
 #pragma once
 
+#include <grpcpp/server_context.h>
 #include <grpcpp/support/server_callback.h>
 
 #include "open_inference.pb.h"

@@ -19,10 +19,7 @@ class InferOnce final : public grpc::ServerUnaryReactor,
  public:
   InferOnce(Backend& backend, grpc::CallbackServerContext& context,
             inference::ModelInferResponse& response)
-      : backend_(backend),
-        context_(context),
-        response_(response),
-        work_(std::make_shared<RequestWork>()) {}
+      : backend_(backend), context_(context), response_(response), work_(backend.new_work()) {}
 
   void begin(const inference::ModelInferRequest& request) {
     backend_.infer(request, head_of(context_), work_,
@@ -32,6 +29,7 @@ class InferOnce final : public grpc::ServerUnaryReactor,
 
   void cancel() noexcept override { work_->cancel(); }
   void take_no_more() override {}
+  void abort() override { context_.TryCancel(); }
 
  private:
   void OnCancel() override { cancel(); }
@@ -48,6 +46,7 @@ class InferOnce final : public grpc::ServerUnaryReactor,
     } catch (const std::exception& error) {
       status = grpc_status(error);
     }
+    begin_sending();
     Finish(status);
   }
 
@@ -75,7 +74,13 @@ grpc::ServerUnaryReactor* infer_once(Backend& backend, grpc::CallbackServerConte
                                      inference::ModelInferResponse& response) {
   const auto call = std::make_shared<InferOnce>(backend, context, response);
   backend.calls().begin(call);
-  call->begin(request);
+  try {
+    call->begin(request);
+  } catch (const std::exception&) {
+    // gRPC answers the call itself then, and calls nothing of it.
+    backend.calls().end(call.get());
+    throw;
+  }
   return call.get();
 }
 

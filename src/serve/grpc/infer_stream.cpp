@@ -4,14 +4,14 @@
 // state calls pump(), which decides under the mutex what is to begin next and begins it outside:
 // gRPC may call back before it returns. Only one thread pumps at a time, so what is decided first
 // also begins first.
-#include <deque>
+#include <array>
 #include <exception>
+#include <iterator>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <unordered_set>
 #include <utility>
-#include <vector>
 
 #include "serve/grpc/grpc_status.h"
 #include "serve/grpc/infer_calls.h"
@@ -22,13 +22,44 @@ namespace {
 using Request = inference::ModelInferRequest;
 using StreamAnswer = inference::ModelStreamInferResponse;
 
-StreamAnswer failed_answer(const Request& names, const std::string& message) {
+// A request that is being answered, and its answer. The answer has the names of the request from
+// the beginning, so that little memory is needed when the request fails.
+struct StreamRequest {
+  std::shared_ptr<RequestWork> work;
   StreamAnswer answer;
-  answer.set_error_message(message.empty() ? "the request failed" : message);
-  answer.mutable_infer_response()->set_model_name(names.model_name());
-  answer.mutable_infer_response()->set_model_version(names.model_version());
-  answer.mutable_infer_response()->set_id(names.id());
-  return answer;
+};
+using StreamRequests = std::list<StreamRequest>;
+
+std::string short_or_empty(const std::string& name) {
+  return name.size() <= kLongestName ? name : std::string();
+}
+
+void set_names(const Request& request, inference::ModelInferResponse& response) {
+  response.set_model_name(short_or_empty(request.model_name()));
+  response.set_model_version(short_or_empty(request.model_version()));
+  response.set_id(short_or_empty(request.id()));
+}
+
+// False if there is no memory for the message.
+bool set_failure(const char* message, StreamAnswer& answer) noexcept {
+  try {
+    answer.mutable_infer_response()->clear_outputs();
+    answer.mutable_infer_response()->clear_raw_output_contents();
+    answer.set_error_message(*message == 0 ? "the request failed" : message);
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+// False if there is no memory for an answer.
+bool fill(const HttpResponse& http, const AnswerForm& form, StreamAnswer& answer) noexcept {
+  try {
+    const auto failure = read_answer(http, form, *answer.mutable_infer_response());
+    return !failure || set_failure(failure->message.c_str(), answer);
+  } catch (const std::exception& error) {
+    return set_failure(error.what(), answer);
+  }
 }
 
 class InferStream final : public grpc::ServerBidiReactor<Request, StreamAnswer>,
@@ -53,19 +84,21 @@ class InferStream final : public grpc::ServerBidiReactor<Request, StreamAnswer>,
   void OnCancel() override { drop_answers(); }
   void OnDone() override { backend_.calls().end(this); }
 
+  void abort() override { context_.TryCancel(); }
   void drop_answers();
   Step next_step();
-  grpc::Status final_status() const;
-  void begin_request();
-  void answer(const std::shared_ptr<RequestWork>& work, StreamAnswer answer);
+  grpc::Status final_status() const noexcept;
+  bool begin_request() noexcept;
+  void begin_stream_request();
+  void answer(StreamRequests::iterator taken, const HttpResponse& http, const AnswerForm& form);
 
   Backend& backend_;
   grpc::CallbackServerContext& context_;
   Request request_;  // the one that is being read; touched by gRPC, and in OnReadDone()
 
-  std::mutex mutex_;                                        // guards what follows
-  std::unordered_set<std::shared_ptr<RequestWork>> works_;  // of requests without an answer
-  std::deque<StreamAnswer> answers_;  // the first one is being written while `writing_`
+  std::mutex mutex_;  // guards what follows
+  StreamRequests unanswered_;
+  StreamRequests answered_;  // the first one is being written while `writing_`
   bool pumping_ = false, again_ = false;
   bool reading_ = false, writing_ = false, finished_ = false;
   bool all_read_ = false;  // the client sends no more
@@ -78,19 +111,23 @@ InferStream::Step InferStream::next_step() {
   Step step;
   if (finished_) return step;
   const bool takes_more = !all_read_ && !ending_ && !gone_;
-  step.read = takes_more && !reading_ && works_.size() + answers_.size() < kMostOfStream;
-  step.write = !writing_ && !answers_.empty();
-  step.finish = !takes_more && works_.empty() && answers_.empty();
+  step.read = takes_more && !reading_ && unanswered_.size() + answered_.size() < kMostOfStream;
+  step.write = !writing_ && !answered_.empty();
+  step.finish = !takes_more && unanswered_.empty() && answered_.empty();
   reading_ = reading_ || step.read;
   writing_ = writing_ || step.write;
   finished_ = step.finish;
   return step;
 }
 
-grpc::Status InferStream::final_status() const {
-  if (gone_) return grpc::Status::CANCELLED;
-  if (all_read_) return grpc::Status::OK;
-  return {grpc::StatusCode::UNAVAILABLE, "the server is shutting down"};
+grpc::Status InferStream::final_status() const noexcept {
+  try {
+    if (gone_) return grpc::Status::CANCELLED;
+    if (all_read_) return grpc::Status::OK;
+    return {grpc::StatusCode::UNAVAILABLE, "the server is shutting down"};
+  } catch (const std::exception&) {
+    return grpc::Status::CANCELLED;
+  }
 }
 
 void InferStream::pump() {
@@ -104,8 +141,9 @@ void InferStream::pump() {
     again_ = false;
     const Step step = next_step();
     if (!step.any()) continue;
-    const StreamAnswer* const first = answers_.empty() ? nullptr : &answers_.front();
-    const grpc::Status status = final_status();
+    const StreamAnswer* const first = step.write ? &answered_.front().answer : nullptr;
+    const grpc::Status status = step.finish ? final_status() : grpc::Status();
+    if (step.write || step.finish) begin_sending();
     lock.unlock();
     if (step.read) StartRead(&request_);
     if (step.write) StartWrite(first);
@@ -116,76 +154,94 @@ void InferStream::pump() {
 }
 
 void InferStream::OnReadDone(bool ok) {
-  if (ok) begin_request();
+  const bool begun = !ok || begin_request();
   {
     const std::lock_guard lock(mutex_);
     reading_ = false;
     all_read_ = all_read_ || !ok;
   }
-  pump();
+  if (begun)
+    pump();
+  else
+    drop_answers();
 }
 
-// A request that arrives while the stream is being finished has no answer: the client sees its end.
-void InferStream::begin_request() {
-  const auto work = std::make_shared<RequestWork>();
+// False if there is no memory for the request.
+bool InferStream::begin_request() noexcept {
+  try {
+    begin_stream_request();
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+// Throws only before the stream has the request, which is answered from then on. A request that
+// arrives while the stream is being finished has no answer: the client sees its end.
+void InferStream::begin_stream_request() {
+  StreamRequests added(1);
+  const StreamRequests::iterator taken = added.begin();
+  const std::shared_ptr<RequestWork> work = backend_.new_work();
+  taken->work = work;
+  set_names(request_, *taken->answer.mutable_infer_response());
+  const CallHead head = head_of(context_);
+  Respond respond = [self = shared_from_this(), form = AnswerForm(request_),
+                     taken](const HttpResponse& http) { self->answer(taken, http, form); };
   {
     const std::lock_guard lock(mutex_);
     if (finished_ || gone_) return;
-    works_.insert(work);
+    unanswered_.splice(unanswered_.end(), added);
   }
-  Request names;
-  names.set_model_name(request_.model_name());
-  names.set_model_version(request_.model_version());
-  names.set_id(request_.id());
-  backend_.infer(
-      request_, head_of(context_), work,
-      [self = shared_from_this(), form = AnswerForm(request_), names = std::move(names),
-       work](const HttpResponse& http) {
-        StreamAnswer message;
-        try {
-          if (const auto failure = read_answer(http, form, *message.mutable_infer_response()))
-            message = failed_answer(names, failure->message);
-        } catch (const std::exception& error) {
-          message = failed_answer(names, error.what());
-        }
-        self->answer(work, std::move(message));
-      });
+  backend_.infer(request_, head, work, std::move(respond));
 }
 
-void InferStream::answer(const std::shared_ptr<RequestWork>& work, StreamAnswer answer) {
+// It is this thread's until it is among those that are answered.
+void InferStream::answer(StreamRequests::iterator taken, const HttpResponse& http,
+                         const AnswerForm& form) {
+  const bool filled = fill(http, form, taken->answer);
+  StreamRequests dropped;
   {
     const std::lock_guard lock(mutex_);
-    works_.erase(work);
-    if (!gone_) answers_.push_back(std::move(answer));
+    StreamRequests& to = filled && !gone_ ? answered_ : dropped;
+    to.splice(to.end(), unanswered_, taken);
   }
-  pump();
+  if (filled)
+    pump();
+  else
+    drop_answers();
 }
 
 void InferStream::OnWriteDone(bool ok) {
+  StreamRequests written;
   {
     const std::lock_guard lock(mutex_);
+    end_sending();
     writing_ = false;
-    answers_.pop_front();
+    written.splice(written.end(), answered_, answered_.begin());
   }
   if (!ok) drop_answers();
   pump();
 }
 
+// A work that is cancelled may answer before the call returns, so the lock is not held then.
 void InferStream::cancel() noexcept {
-  std::vector<std::shared_ptr<RequestWork>> works;
+  std::array<std::shared_ptr<RequestWork>, kMostOfStream> works;
+  size_t count = 0;
   {
     const std::lock_guard lock(mutex_);
-    works.assign(works_.begin(), works_.end());
+    for (const StreamRequest& taken : unanswered_) works[count++] = taken.work;
   }
-  for (const auto& work : works) work->cancel();
+  for (size_t i = 0; i < count; ++i) works[i]->cancel();
 }
 
-// The client is gone, so the works need not be done either.
+// The client is gone, or an answer is missing, so the works need not be done either.
 void InferStream::drop_answers() {
+  StreamRequests dropped;
   {
     const std::lock_guard lock(mutex_);
     gone_ = true;
-    answers_.resize(writing_ ? 1 : 0);
+    const auto first = std::next(answered_.begin(), writing_ ? 1 : 0);
+    dropped.splice(dropped.end(), answered_, first, answered_.end());
   }
   cancel();
   pump();
@@ -205,7 +261,13 @@ grpc::ServerBidiReactor<Request, StreamAnswer>* infer_stream(Backend& backend,
                                                              grpc::CallbackServerContext& context) {
   const auto stream = std::make_shared<InferStream>(backend, context);
   backend.calls().begin(stream);
-  stream->pump();
+  try {
+    stream->pump();
+  } catch (const std::exception&) {
+    // gRPC answers the call itself then, and calls nothing of it.
+    backend.calls().end(stream.get());
+    throw;
+  }
   return stream.get();
 }
 

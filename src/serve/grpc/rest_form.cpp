@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "millrace/tensor.hpp"
 #include "serve/grpc/typed_contents.h"
 #include "serve/protocol/tensor_type.h"
 
@@ -25,6 +26,10 @@ constexpr std::string_view kBinaryOutputs = "binary_data_output";
 // Longer deadlines are none in practice, and the handler reads none that is longer.
 constexpr std::chrono::hours kLongest{24 * 364};
 
+// A request may have so many inputs, outputs, and parameters together with those of its tensors.
+constexpr int kMostTensors = 1024;
+constexpr size_t kMostParameters = 1024;
+
 bool is_plain(char letter) {
   return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
          (letter >= '0' && letter <= '9');
@@ -36,6 +41,34 @@ std::string percent_encoded(std::string_view text) {
     encoded += is_plain(letter) ? std::string(1, letter)
                                 : fmt::format("%{:02X}", static_cast<unsigned char>(letter));
   return encoded;
+}
+
+Status check_text(std::string_view what, std::string_view text) {
+  if (text.size() <= kLongestName) return {};
+  return invalid_argument(
+      fmt::format("{} has {} bytes, and at most {} are taken", what, text.size(), kLongestName));
+}
+
+// Adds the number of parameters to `total`, which is that of the request.
+Status check_parameters(const Parameters& parameters, size_t& total) {
+  total += parameters.size();
+  if (total > kMostParameters)
+    return invalid_argument(
+        fmt::format("the request has more than {} parameters", kMostParameters));
+  for (const auto& [name, parameter] : parameters) {
+    MILLRACE_RETURN_IF_ERROR(check_text("the name of a parameter", name));
+    MILLRACE_RETURN_IF_ERROR(check_text("a parameter", parameter.string_param()));
+  }
+  return {};
+}
+
+Status check_input(const InputTensorMessage& input) {
+  MILLRACE_RETURN_IF_ERROR(check_text("the name of an input", input.name()));
+  MILLRACE_RETURN_IF_ERROR(check_text("the datatype of an input", input.datatype()));
+  constexpr int kMostSizes = TensorShape::kMaxRank;
+  if (input.shape_size() <= kMostSizes) return {};
+  return invalid_argument(fmt::format("input \"{}\" has {} dimensions, and at most {} are taken",
+                                      input.name(), input.shape_size(), kMostSizes));
 }
 
 json value_of(const inference::InferParameter& parameter) {
@@ -174,7 +207,16 @@ Result<std::string_view> only_element(const inference::ModelInferRequest& reques
   return raw.substr(4);
 }
 
-Result<RestBody> picture_body(const inference::ModelInferRequest& request) {
+Status allocate_body(size_t bytes, size_t json_bytes, const std::function<bool(uint64_t)>& take,
+                     RestBody& body) {
+  if (!take(bytes) || !MemoryBlock::allocate(bytes, json_bytes, body.bytes))
+    return {StatusCode::kOutOfMemory, "there is not enough memory for the tensors of the request"};
+  body.json_bytes = json_bytes;
+  return {};
+}
+
+Result<RestBody> picture_body(const inference::ModelInferRequest& request,
+                              const std::function<bool(uint64_t)>& take) {
   if (!request.outputs().empty() || !request.parameters().empty())
     return invalid_argument(
         "the request of a picture has neither outputs nor parameters: the answer has the five "
@@ -182,8 +224,7 @@ Result<RestBody> picture_body(const inference::ModelInferRequest& request) {
   MILLRACE_ASSIGN_OR_RETURN(const std::string_view picture, only_element(request));
   RestBody body;
   body.is_picture = true;
-  if (!MemoryBlock::allocate(picture.size(), 0, body.bytes))
-    return Status(StatusCode::kOutOfMemory, "there is not enough memory for the body");
+  MILLRACE_RETURN_IF_ERROR(allocate_body(picture.size(), 0, take, body));
   std::memcpy(body.bytes.data(), picture.data(), picture.size());
   return body;
 }
@@ -257,23 +298,47 @@ HttpRequest rest_head(const inference::ModelInferRequest& request, const CallHea
   return head;
 }
 
-Result<RestBody> rest_body(const inference::ModelInferRequest& request) {
-  if (is_picture_request(request)) return picture_body(request);
+Status check_names(std::string_view model_name, std::string_view model_version) {
+  MILLRACE_RETURN_IF_ERROR(check_text("the name of the model", model_name));
+  return check_text("the version of the model", model_version);
+}
+
+Status check_parts(const inference::ModelInferRequest& request) {
+  MILLRACE_RETURN_IF_ERROR(check_text("the id", request.id()));
+  if (request.inputs_size() > kMostTensors || request.outputs_size() > kMostTensors)
+    return invalid_argument(
+        fmt::format("the request has {} inputs and {} outputs, and at most {} of each are taken",
+                    request.inputs_size(), request.outputs_size(), kMostTensors));
+  size_t parameters = 0;
+  MILLRACE_RETURN_IF_ERROR(check_parameters(request.parameters(), parameters));
+  for (const InputTensorMessage& input : request.inputs()) {
+    MILLRACE_RETURN_IF_ERROR(check_input(input));
+    MILLRACE_RETURN_IF_ERROR(check_parameters(input.parameters(), parameters));
+  }
+  for (const auto& output : request.outputs()) {
+    MILLRACE_RETURN_IF_ERROR(check_text("the name of an output", output.name()));
+    MILLRACE_RETURN_IF_ERROR(check_parameters(output.parameters(), parameters));
+  }
+  return {};
+}
+
+Result<RestBody> rest_body(const inference::ModelInferRequest& request,
+                           const std::function<bool(uint64_t)>& take) {
+  if (is_picture_request(request)) return picture_body(request, take);
   MILLRACE_ASSIGN_OR_RETURN(const std::vector<Source> sources, sources_of(request));
   const std::string header = header_of(request, sources);
   RestBody body;
-  body.json_bytes = header.size();
   size_t bytes = header.size();
   for (const Source& source : sources) bytes += source.bytes;
-  if (!MemoryBlock::allocate(bytes, header.size(), body.bytes))
-    return Status(StatusCode::kOutOfMemory, "there is not enough memory for the body");
+  MILLRACE_RETURN_IF_ERROR(allocate_body(bytes, header.size(), take, body));
   std::memcpy(body.bytes.data(), header.data(), header.size());
   MILLRACE_RETURN_IF_ERROR(write_tensors(request, sources, body.bytes.data() + header.size()));
   return body;
 }
 
 AnswerForm::AnswerForm(const inference::ModelInferRequest& request)
-    : id(request.id()), raw(request.raw_input_contents_size() > 0) {
+    : id(request.id().size() <= kLongestName ? request.id() : std::string()),
+      raw(request.raw_input_contents_size() > 0) {
   const auto found = request.parameters().find(std::string(kBinaryOutputs));
   if (found != request.parameters().end() && found->second.bool_param()) raw = true;
 }

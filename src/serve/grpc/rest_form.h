@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,6 +27,14 @@ HttpRequest rest_head(std::string path, const CallHead& call);
 // An inference request before it has its body.
 HttpRequest rest_head(const inference::ModelInferRequest& request, const CallHead& call);
 
+// Names, versions and ids of more bytes are refused, so that the texts made of them stay small.
+inline constexpr size_t kLongestName = 1 << 10;
+
+// kInvalidArgument if the name or the version of a model is too long.
+Status check_names(std::string_view model_name, std::string_view model_version);
+// kInvalidArgument if a request has more, or longer, parts than the header of its body may have.
+Status check_parts(const inference::ModelInferRequest& request);
+
 // The body: the header and the tensors, typed contents as raw bytes, too.
 struct RestBody {
   MemoryBlock bytes;
@@ -32,13 +42,15 @@ struct RestBody {
   bool is_picture = false;  // the bytes are a picture, without a header
 };
 
-// Errors: kInvalidArgument, kOutOfMemory.
-Result<RestBody> rest_body(const inference::ModelInferRequest& request);
+// `take` is asked for the bytes of the body before there is memory for them. Errors:
+// kInvalidArgument; kOutOfMemory, also if `take` refuses. Requires: check_parts() is fine.
+Result<RestBody> rest_body(const inference::ModelInferRequest& request,
+                           const std::function<bool(uint64_t)>& take);
 
 // AnswerForm: the facts about a request that its answer depends on.
 struct AnswerForm {
   explicit AnswerForm(const inference::ModelInferRequest& request);
-  std::string id;
+  std::string id;    // empty if it is too long
   bool raw = false;  // whether outputs are raw: as the inputs are, or if a parameter says so
 };
 
