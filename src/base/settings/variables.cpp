@@ -18,6 +18,8 @@ constexpr std::string_view kKnown[] = {
     "MILLRACE_COLUMNS",
     "MILLRACE_COLUMN_TABLE",
     "MILLRACE_DEVICE",
+    "MILLRACE_FAILING",        // tests
+    "MILLRACE_FAILING_STACK",  // tests
     "MILLRACE_FAULTS",
     "MILLRACE_JOB_MODE",
     "MILLRACE_LANES",
@@ -49,9 +51,11 @@ constexpr std::string_view kKnown[] = {
     "MILLRACE_PL_BEAT_BYTES",
     "MILLRACE_PL_KERNELS",
     "MILLRACE_PROFILE",
+    "MILLRACE_PROGRAM",  // tests
     "MILLRACE_SHARED_MEMORY",
     "MILLRACE_STRICT_SYNC",
     "MILLRACE_STRICT_ZERO_COPY",
+    "MILLRACE_TEST_ATTACK",         // tests
     "MILLRACE_TEST_MODELS",         // tests
     "MILLRACE_TEST_RANK_FAILURES",  // tests
     "MILLRACE_TEST_STRANGERS",      // tests

@@ -11,9 +11,9 @@
 
 namespace millrace::cli {
 
-// What a program does with a job whose unit is full.
+// Says what happens to a job whose unit is full.
 enum class OnFull : uint8_t {
-  kBlock,       // it waits, and submits no other job meanwhile
+  kBlock,       // the program waits with it, and submits no other job meanwhile
   kRefuse,      // the job is refused
   kDropOldest,  // the job that has waited longest in that unit is dropped
 };

@@ -42,7 +42,7 @@ class ServiceTimes {
  private:
   ServiceTimes() = default;
 
-  // Of the logarithm of the time in nanoseconds; used if there are no quantiles.
+  // The parameters of the logarithm of the time in nanoseconds; used if there are no quantiles.
   double log_mean_ = 0, log_deviation_ = 0;
   std::optional<std::chrono::nanoseconds> stated_p99_;
   std::vector<std::chrono::nanoseconds> quantiles_;

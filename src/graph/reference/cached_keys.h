@@ -1,5 +1,5 @@
-// Which keys of a buffer the queries of a sequence see: the definition that the kernels of
-// millrace.CachedAttention share. Pure functions.
+// CachedKeys says which keys of a buffer the queries of a sequence see. The kernels of
+// millrace.CachedAttention share this definition. Pure functions.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct CachedKeys {
   // Returns the keys that a query sees of a sequence of `length` tokens, which may be any number.
   // Neither bound is lower for a later query.
   SeenKeys seen_by(int64_t query, int64_t length) const {
-    // So that differences of these do not overflow. Both bounds are beyond those that matter.
+    // Clamped, so that differences do not overflow. Both bounds are beyond those that matter.
     length = std::clamp(length, int64_t{-1}, capacity + queries);
     const int64_t end = is_causal ? length - (queries - 1 - query) : length;
     const int64_t last = std::clamp(end, int64_t{0}, capacity);
