@@ -520,9 +520,9 @@ void add_check_command(CLI::App& app, CommandLine& line) {
   taking(
       command->add_option("--json", arguments->json, "write the findings, a line of JSON for each"),
       "FILE");
-  as_count(
-      command->add_option("--exit-code", arguments->exit_code, "end with N if anything was found"),
-      1, 255);
+  as_count(command->add_option("--exit-code", arguments->exit_code,
+                               "the exit code if anything was found"),
+           1, 255);
   taking(
       command->add_option("program", arguments->command, "the program and its arguments, after --"),
       "PROGRAM")
@@ -700,7 +700,7 @@ void add_conformance_command(CLI::App& app, CommandLine& line) {
 
 // The options are checked here, and read again by the program that the command becomes.
 void add_serve_command(CLI::App& app, CommandLine& line) {
-  CLI::App* command = app.add_subcommand("serve", "Serve models over HTTP");
+  CLI::App* command = app.add_subcommand("serve", "Serve models over HTTP and gRPC");
   show_by_example(*command,
                   {"millrace serve mobilenet.onnx",
                    "millrace serve mobilenet.onnx --normalize imagenet --labels names.txt",

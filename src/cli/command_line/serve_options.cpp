@@ -130,7 +130,7 @@ Result<serve::Options> serve_options(const ServeFlags& flags) {
 }
 
 Result<std::optional<serve::Options>> parse_serve_options(int argc, char** argv) {
-  CLI::App program("Serve models over HTTP", "millrace-serve");
+  CLI::App program("Serve models over HTTP and gRPC", "millrace-serve");
   ServeFlags flags;
   add_serve_options(program, flags);
   take_one_argument_each(program);

@@ -12,6 +12,7 @@
 
 #include "base/printable.h"
 #include "cli/command_line/serve_options.h"
+#include "cli/printable_message.h"
 #include "cli/serve/ending_signals.h"
 #include "serve/server.h"
 
@@ -22,7 +23,7 @@ constexpr int kNotServed = 1;
 constexpr int kWrongOptions = 2;
 
 int fail_to_serve(const std::string& message, int exit_code = kNotServed) {
-  fmt::print(stderr, "millrace serve: {}\n", printable(message));
+  fmt::print(stderr, "millrace serve: {}\n", printable_message(message));
   return exit_code;
 }
 
