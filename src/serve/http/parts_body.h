@@ -5,6 +5,7 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/optional.hpp>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -19,7 +20,8 @@ struct PartsBody {
 
   class writer {
    public:
-    using const_buffers_type = std::vector<asio::const_buffer>;
+    // Beast copies the list of parts where an exception ends the program, so it gets a view.
+    using const_buffers_type = std::span<const asio::const_buffer>;
 
     template <bool kIsRequest, class HeaderFields>
     writer(const http::header<kIsRequest, HeaderFields>&, const value_type& response)
@@ -28,13 +30,14 @@ struct PartsBody {
     void init(error_code& error) { error = {}; }
     boost::optional<std::pair<const_buffers_type, bool>> get(error_code& error) {
       error = {};
-      const_buffers_type parts = {asio::buffer(response_.text)};
-      for (const auto& part : response_.raw) parts.emplace_back(part.data(), part.size());
-      return {{std::move(parts), false}};
+      parts_ = {asio::buffer(response_.text)};
+      for (const auto& part : response_.raw) parts_.emplace_back(part.data(), part.size());
+      return {{const_buffers_type(parts_), false}};
     }
 
    private:
     const value_type& response_;
+    std::vector<asio::const_buffer> parts_;
   };
 };
 
