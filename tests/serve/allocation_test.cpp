@@ -1,14 +1,19 @@
 // Every allocation of a request may fail: the request is answered once all the same.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstring>
 #include <future>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "serve/http/http_server.h"
 #include "serve/service.h"
+#include "tests/serve/http_client.h"
 #include "tests/support/counting_new.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/tiny_model.h"
@@ -73,6 +78,63 @@ TEST_F(ServeAllocations, EachMayFail) {
     ASSERT_LT(count, 10'000U);
   }
   EXPECT_GT(failures, 20U);
+}
+
+// Answers every request. From the head of a request on, an allocation of the server's thread fails.
+class FailingAnswers : public serve::Handler {
+ public:
+  std::atomic<long> fail_after = -1;  // -1: none fails
+
+  std::optional<serve::HttpResponse> refuse(const serve::HttpRequest&) override {
+    failing_.reset();
+    if (fail_after >= 0) failing_.emplace(static_cast<size_t>(fail_after));
+    return std::nullopt;
+  }
+  void refused(const serve::HttpRequest&, unsigned) noexcept override {}
+  bool takes_long(const serve::HttpRequest&, size_t) const override { return by_worker; }
+  std::shared_ptr<serve::Work> handle(serve::HttpRequest, serve::Respond respond) override {
+    respond({.text = "an answer"});
+    return nullptr;
+  }
+
+  bool by_worker = false;
+
+ private:
+  std::optional<FailingAllocation> failing_;
+};
+
+void ask_while_allocations_fail(bool by_worker) {
+  constexpr long kAllocations = 40;
+  FailingAnswers answers;
+  answers.by_worker = by_worker;
+  serve::Workers workers(1);
+  std::atomic<uint32_t> open = 0;
+  const auto server =
+      serve::HttpServer::start("127.0.0.1", 0, serve::HttpLimits{}, answers, workers, open).value();
+  int answered = 0;
+  for (long count = 0; count < kAllocations; ++count) {
+    answers.fail_after = count;
+    HttpClient client(server->port());
+    const int status = client.post("/", "a body").status;
+    EXPECT_TRUE(status == 200 || status == 503 || status == 0) << status;  // 0: it was closed
+    answered += status == 200 ? 1 : 0;
+  }
+  EXPECT_GT(answered, 0);
+  EXPECT_LT(answered, kAllocations);
+  answers.fail_after = -1;
+  HttpClient(server->port()).post("/", "a body");  // the last failure may be still to come
+  EXPECT_EQ(HttpClient(server->port()).post("/", "a body").status, 200);
+  EXPECT_TRUE(server->wait_answered(std::chrono::steady_clock::now() + std::chrono::seconds(20)));
+  server->stop();
+  workers.join();
+}
+
+TEST(ServerAllocations, EachMayFail) {
+  ask_while_allocations_fail(false);
+}
+
+TEST(ServerAllocations, EachMayFailBeforeAWorker) {
+  ask_while_allocations_fail(true);
 }
 
 }  // namespace

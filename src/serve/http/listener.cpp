@@ -38,6 +38,23 @@ void remove_unused_socket(const std::string& path) {
 
 }  // namespace
 
+// Says that a listener waits, as long as the handler that holds it may be called. If the library
+// finds no memory to go on, it destroys a handler without calling it.
+class Listener::Waiting {
+ public:
+  explicit Waiting(Listener& listener) : listener_(&listener) { listener_->waiting_ = true; }
+  Waiting(Waiting&& other) noexcept : listener_(std::exchange(other.listener_, nullptr)) {}
+  Waiting& operator=(Waiting&&) = delete;
+  ~Waiting() { end(); }
+
+  void end() noexcept {
+    if (listener_) std::exchange(listener_, nullptr)->waiting_ = false;
+  }
+
+ private:
+  Listener* listener_;
+};
+
 error_code Listener::bind(const Protocol::endpoint& endpoint) {
   error_code error;
   acceptor_.open(endpoint.protocol(), error);
@@ -75,24 +92,22 @@ void Listener::resume() {
 }
 
 void Listener::accept() {
-  acceptor_.async_accept([this](error_code error, Socket socket) {
-    waiting_ = false;
+  acceptor_.async_accept([this, waiting = Waiting(*this)](error_code error, Socket socket) mutable {
+    waiting.end();
     if (!acceptor_.is_open()) return;
     if (error) return accept_later();
     take(std::move(socket));
     accept();
   });
-  waiting_ = true;
 }
 
 // The system has no descriptor or no memory for another connection at the moment.
 void Listener::accept_later() {
   pause_.expires_after(kAcceptPause);
-  pause_.async_wait([this](error_code error) {
-    waiting_ = false;
+  pause_.async_wait([this, waiting = Waiting(*this)](error_code error) mutable {
+    waiting.end();
     if (!error) resume();
   });
-  waiting_ = true;
 }
 
 void Listener::take(Socket socket) {

@@ -37,6 +37,7 @@ class Listener {
   using Acceptor = asio::basic_socket_acceptor<Protocol, asio::io_context::executor_type>;
 
   error_code bind(const Protocol::endpoint& endpoint);
+  class Waiting;
   void accept();
   void accept_later();
   void take(Socket socket);
