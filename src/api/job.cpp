@@ -100,7 +100,7 @@ Result<CancelOutcome> Job::cancel(nanoseconds timeout) {
 
 Status Job::notify_fd(int fd) {
   if (!to_collect()) return no_job();
-  const Status status = unit_->unit().notify_fd(id_, fd);
+  Status status = unit_->unit().notify_fd(id_, fd);
   if (check::on() && status.ok() && fd >= 0) [[unlikely]]
     check::note_asked(id_);
   return status;
@@ -108,8 +108,12 @@ Status Job::notify_fd(int fd) {
 
 // A program that detaches a completed job has learned of the completion before, as by polling.
 void Job::detach() noexcept {
-  if (check::on() && to_collect()) [[unlikely]]
-    unit_->unit().is_completed(id_) ? check::note_asked(id_) : check::note_detached(id_);
+  if (check::on() && to_collect()) [[unlikely]] {
+    if (unit_->unit().is_completed(id_))
+      check::note_asked(id_);
+    else
+      check::note_detached(id_);
+  }
   id_ = 0;
   unit_.reset();
 }

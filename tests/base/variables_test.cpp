@@ -63,8 +63,10 @@ TEST_F(Variables, OfTheSourcesAreAllKnown) {
   const std::set<std::string> read = names_in_sources();
   ASSERT_TRUE(read.contains("MILLRACE_WATCHDOG"));
   std::set<std::string> known(known_variables().begin(), known_variables().end());
-  for (const char* elsewhere : {"MILLRACE_ONNX_TESTS", "MILLRACE_PEERS", "MILLRACE_TEST_MODELS",
-                                "MILLRACE_TEST_RANK_FAILURES", "MILLRACE_TEST_STRANGERS"})
+  for (const char* elsewhere :
+       {"MILLRACE_FAILING", "MILLRACE_FAILING_STACK", "MILLRACE_ONNX_TESTS", "MILLRACE_PEERS",
+        "MILLRACE_PROGRAM", "MILLRACE_TEST_ATTACK", "MILLRACE_TEST_MODELS",
+        "MILLRACE_TEST_RANK_FAILURES", "MILLRACE_TEST_STRANGERS"})
     EXPECT_EQ(known.erase(elsewhere), 1u) << elsewhere;
   EXPECT_EQ(read, known);
 }

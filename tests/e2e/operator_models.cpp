@@ -27,6 +27,9 @@ void batch_normalization(ModelMaker& m) {
 void cast(ModelMaker& m) {
   m.node({m.operand("x", kImage)}, {{"to", TensorProto::INT32}});
 }
+void causal_convolution(ModelMaker& m) {
+  m.node({m.operand("x", {1, 3, 5}), m.constant("w", {3, 1, 2}), m.constant("b", {3})});
+}
 void clip(ModelMaker& m) {
   m.node({m.operand("x", kImage), m.constant("low", {}), m.constant("high", {})});
 }
@@ -128,6 +131,12 @@ void transpose(ModelMaker& m) {
     permutation.push_back(static_cast<int64_t>((i + 1) % m.shape().size()));
   m.node({m.operand("x", m.shape())}, {{"perm", permutation}});
 }
+// The scale keeps results within the range of 16-bit floats.
+void linear_attention(ModelMaker& m) {
+  m.node(
+      {m.operand("query", {1, 4, 6}), m.operand("key", {1, 4, 6}), m.operand("value", {1, 4, 6})},
+      {{"q_num_heads", 2}, {"kv_num_heads", 2}, {"update_rule", "linear"}, {"scale", 0.001}});
+}
 void unsqueeze(ModelMaker& m) {
   m.node({m.operand("x", kImage), m.ints("axes", {2})});
 }
@@ -224,6 +233,7 @@ const std::vector<OperatorCase>& operator_cases() {
       {"Attention", attention, {}, TensorProto::FLOAT, 24, 24},
       {"BatchNormalization", batch_normalization},
       {"Cast", cast},
+      {"CausalConvWithState", causal_convolution, {}, TensorProto::FLOAT, 27, 27},
       {"Ceil", unary},
       {"Clip", clip},
       {"Concat", concat},
@@ -255,6 +265,7 @@ const std::vector<OperatorCase>& operator_cases() {
       {"LeakyRelu", unary},
       {"Less", binary},
       {"LessOrEqual", binary},
+      {"LinearAttention", linear_attention, {}, TensorProto::FLOAT, 27, 27},
       {"Log", unary},
       {"LogSoftmax", unary},
       {"MatMul", matmul},
