@@ -148,6 +148,32 @@ TEST_F(OnnxExport, AttentionToBuffersIsWrittenInItsParts) {
     }
 }
 
+// Operators of the standard take operands of one type.
+TEST_F(OnnxExport, PartsComputeInTheTypeOfTheirOperands) {
+  ModelBuilder b;
+  const auto input = [&](const graph::Dims& dims) { return b.input(dims, DataType::kFloat64); };
+  const ValueId lengths = b.integers<int64_t>({1}, DataType::kInt64, {5});
+  const ValueId sinks = input({2});
+  const ValueId y = b.fallback(
+      {"millrace.CachedAttention", {{"scale", 0.5f}, {"window", int64_t{2}}}},
+      {input({1, 2, 3, 4}), input({1, 2, 6, 4}), input({1, 2, 6, 4}), lengths, sinks})[0];
+  b.output(b.fallback({"millrace.Attention", {{"scale", 0.5f}}}, {y, y, y})[0]);
+  b.output(b.fallback({"RMSNormalization", {{"epsilon", 0.01f}}}, {y, input({4})})[0]);
+  const ::onnx::ModelProto model = written(b.build()->graph);
+  for (const auto& constant : model.graph().initializer())
+    EXPECT_NE(constant.data_type(), ::onnx::TensorProto::FLOAT) << constant.name();
+  const auto compiled = compiler::compile(path_, {});
+  EXPECT_TRUE(compiled.ok()) << compiled.status().to_string();
+}
+
+TEST_F(OnnxExport, AttentionToBuffersIsWrittenWithoutAMask) {
+  ModelBuilder b;
+  const ValueId query = b.input({1, 1, 100, 4}), key = b.input({1, 1, 1000, 4});
+  const ValueId lengths = b.input({1}, DataType::kInt64);
+  b.output(b.fallback({"millrace.CachedAttention", {}}, {query, key, key, lengths})[0]);
+  EXPECT_LT(written(b.build()->graph).ByteSizeLong(), 100u * 1000);
+}
+
 TEST_F(OnnxExport, RmsNormalizationIsWrittenInItsParts) {
   for (const int64_t axis : {-1, 1}) {
     ModelBuilder b;

@@ -48,6 +48,18 @@ TEST(EvaluationWork, ComparisonsOfEachWithEachCountAsSuch) {
   EXPECT_LE(work_of(graph::Fallback{"Abs", {}}, {{500, 500}}, {500, 500}), 1e6);
 }
 
+TEST(EvaluationWork, ProductsOfOtherDomainsCountTheirMultiplications) {
+  // 50 words of 20 characters, 30 filters over 3 of them, and 10 numbers for each of 90 characters.
+  EXPECT_GE(work_of(graph::Fallback{"com.microsoft.WordConvEmbedding", {}},
+                    {{50, 20}, {30, 1, 3, 10}, {30}, {90, 10}}, {50, 30}),
+            50.0 * 18 * 30 * 3 * 10);
+  // 100 tokens, and a state of 64 by 64.
+  EXPECT_GE(work_of(graph::Fallback{"com.microsoft.LinearAttention", {}},
+                    {{1, 100, 64}, {1, 100, 64}, {1, 100, 64}}, {1, 100, 64}),
+            100.0 * 64 * 64);
+  EXPECT_LE(work_of(graph::Fallback{"com.microsoft.Gelu", {}}, {{500, 500}}, {500, 500}), 1e6);
+}
+
 TEST(FoldingBudget, IsUsedUp) {
   FoldingBudget budget;
   const double half = 0.6 * std::pow(2, 32);

@@ -36,7 +36,7 @@ Status refuse_open(const graph::CompiledModel& model) {
 Result<graph::Graph> read_graph(const ShardArguments& arguments) {
   CompileFlags flags;
   flags.input_shapes = arguments.input_shapes;
-  // Attention fused to one operator could not be divided by heads.
+  // Attention fused to one operator could not be divided by heads, unless it reads buffers.
   flags.attention_in_parts = true;
   MILLRACE_ASSIGN_OR_RETURN(graph::CompiledModel model, compile_onnx({arguments.onnx}, flags));
   if (model.network != nullptr) return refuse_open(model);

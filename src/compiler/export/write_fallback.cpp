@@ -21,6 +21,14 @@ std::string_view type_of(std::string_view name) {
   return name.substr(name.rfind('.') + 1);
 }
 
+// Adds a number of the type of the first operand of a node, for operators that take one type.
+std::string write_number(ProtoModel& model, const graph::Node& node, double number) {
+  if (model.value(node.input(0)).type != tensor::DataType::kFloat64)
+    return model.floats({}, {static_cast<float>(number)});
+  return model.constant(
+      {{}, tensor::DataType::kFloat64, {}, graph::Constant::of(std::vector<double>{number})});
+}
+
 // Writes attention as softmax(Q K^T * scale + mask) V, the operators from which the compiler fused
 // it.
 void write_attention(ProtoModel& model, const graph::Node& node, const graph::Fallback& op) {
@@ -31,7 +39,9 @@ void write_attention(ProtoModel& model, const graph::Node& node, const graph::Fa
       model.add("Transpose", {model.numbers(node.input(1))}, {{"perm", permutation}});
   std::string scores = model.add("MatMul", {model.numbers(node.input(0)), keys});
   for (const graph::Attribute& scale : op.attributes)
-    scores = model.add("Mul", {scores, model.floats({}, {std::get<float>(scale.value)})});
+    scores = model.add(
+        "Mul",
+        {scores, write_number(model, node, static_cast<double>(std::get<float>(scale.value)))});
   if (node.input(3) != graph::kNoValue)
     scores = model.add("Add", {scores, model.numbers(node.input(3))});
   const std::string weights = model.add("Softmax", {scores}, {{"axis", int64_t{-1}}});
@@ -48,7 +58,7 @@ struct CachedSizes {
     for (const graph::Attribute& attribute : op.attributes) {
       if (attribute.name == "causal") is_causal = std::get<int64_t>(attribute.value) != 0;
       if (attribute.name == "window") window = std::get<int64_t>(attribute.value);
-      if (attribute.name == "scale") scale = std::get<float>(attribute.value);
+      if (attribute.name == "scale") scale = static_cast<double>(std::get<float>(attribute.value));
     }
   }
 
@@ -60,15 +70,14 @@ struct CachedSizes {
   graph::Dims query, key, value;
   bool is_causal = true;
   int64_t window = -1;
-  float scale = 1;
+  double scale = 1;
 };
 
-// Returns a table, [rows, columns] of INT64.
-template <class Element>
-std::string write_table(ProtoModel& model, int64_t rows, int64_t columns, Element&& element) {
+// Returns the numbers from `first` on, `step` apart, as [rows, columns] of INT64.
+std::string write_range(ProtoModel& model, int64_t rows, int64_t columns, int64_t first,
+                        int64_t step) {
   std::vector<int64_t> elements;
-  for (int64_t row = 0; row < rows; ++row)
-    for (int64_t column = 0; column < columns; ++column) elements.push_back(element(row, column));
+  for (int64_t i = 0; i < rows * columns; ++i) elements.push_back(first + i * step);
   return model.constant(
       {{}, tensor::DataType::kInt64, {rows, columns}, graph::Constant::of(elements)});
 }
@@ -77,16 +86,14 @@ std::string write_reshape(ProtoModel& model, const std::string& x, const graph::
   return model.add("Reshape", {x, model.integers(shape)});
 }
 
-// Returns which keys each query sees, [batch, 1, L, S] of BOOL. `lengths` is [batch, 1, 1, 1].
+// Returns which keys each query sees, [batch, 1, L or 1, S] of BOOL. `lengths` is [batch, 1, 1, 1].
 std::string write_seen(ProtoModel& model, const CachedSizes& sizes, const std::string& lengths) {
   const int64_t queries = sizes.query[2], keys = sizes.key[2];
   const auto compared = [&](int64_t added) {
-    return model.add("Less", {write_table(model, queries, keys,
-                                          [&](int64_t query, int64_t key) {
-                                            return key + added +
-                                                   (sizes.is_causal ? queries - 1 - query : 0);
-                                          }),
-                              lengths});
+    std::string positions = write_range(model, 1, keys, added, 1);
+    if (sizes.is_causal)
+      positions = model.add("Add", {positions, write_range(model, queries, 1, queries - 1, -1)});
+    return model.add("Less", {positions, lengths});
   };
   const std::string seen = compared(0);
   if (sizes.window < 0) return seen;
@@ -97,7 +104,7 @@ std::string write_seen(ProtoModel& model, const CachedSizes& sizes, const std::s
 // Returns the softmax of the scores that are seen, and 0 for the others.
 std::string write_weights(ProtoModel& model, const graph::Node& node, const CachedSizes& sizes,
                           std::string scores, const std::string& seen) {
-  const std::string hidden = model.floats({}, {-std::numeric_limits<float>::infinity()});
+  const std::string hidden = write_number(model, node, -std::numeric_limits<double>::infinity());
   scores = model.add("Where", {seen, scores, hidden});
   const graph::ValueId sinks = node.input(4);
   if (sinks != graph::kNoValue) {
@@ -111,7 +118,7 @@ std::string write_weights(ProtoModel& model, const graph::Node& node, const Cach
   if (sinks != graph::kNoValue)
     weights = model.add("Slice", {weights, model.integers({0}), model.integers({sizes.key[2]}),
                                   model.integers({3})});
-  return model.add("Where", {seen, weights, model.floats({}, {0})});
+  return model.add("Where", {seen, weights, write_number(model, node, 0)});
 }
 
 // Writes attention over buffers of keys and values as the products and the softmax that it is made
@@ -120,17 +127,16 @@ void write_cached_attention(ProtoModel& model, const graph::Node& node, const gr
   const CachedSizes sizes(model, node, op);
   const std::string lengths =
       write_reshape(model, model.stored(node.input(3)), {sizes.query[0], 1, 1, 1});
-  const std::string filled = model.add(
-      "Less",
-      {write_table(model, sizes.key[2], 1, [](int64_t key, int64_t) { return key; }), lengths});
-  const std::string zero = model.floats({}, {0});
+  const std::string filled =
+      model.add("Less", {write_range(model, sizes.key[2], 1, 0, 1), lengths});
+  const std::string zero = write_number(model, node, 0);
   const std::string key = model.add("Where", {filled, model.numbers(node.input(1)), zero});
   const std::string value = model.add("Where", {filled, model.numbers(node.input(2)), zero});
   const std::string query =
       write_reshape(model, model.numbers(node.input(0)), sizes.grouped(sizes.query[3]));
   const std::string columns = model.add("Transpose", {key}, {{"perm", graph::Dims{0, 1, 3, 2}}});
   std::string scores = model.add("MatMul", {query, columns});
-  scores = model.add("Mul", {scores, model.floats({}, {sizes.scale})});
+  scores = model.add("Mul", {scores, write_number(model, node, sizes.scale)});
   graph::Dims shape = sizes.query;
   shape[3] = sizes.key[2];
   scores = write_reshape(model, scores, shape);
@@ -147,10 +153,11 @@ void write_rms_normalization(ProtoModel& model, const graph::Node& node,
                              const graph::Fallback& op) {
   const auto rank = static_cast<int64_t>(model.value(node.input(0)).shape.size());
   int64_t axis = -1;
-  float epsilon = 1e-5f;
+  double epsilon = 1e-5f;
   for (const graph::Attribute& attribute : op.attributes) {
     if (attribute.name == "axis") axis = std::get<int64_t>(attribute.value);
-    if (attribute.name == "epsilon") epsilon = std::get<float>(attribute.value);
+    if (attribute.name == "epsilon")
+      epsilon = static_cast<double>(std::get<float>(attribute.value));
   }
   if (axis < 0) axis += rank;
   graph::Dims axes(static_cast<size_t>(rank - axis));
@@ -159,7 +166,7 @@ void write_rms_normalization(ProtoModel& model, const graph::Node& node,
   const std::string squares = model.add("Mul", {x, x});
   const std::string mean =
       write_reduction(model, {graph::ReduceKind::kMean, std::move(axes), true}, squares);
-  const std::string shifted = model.add("Add", {mean, model.floats({}, {epsilon})});
+  const std::string shifted = model.add("Add", {mean, write_number(model, node, epsilon)});
   const std::string normalised = model.add("Div", {x, model.add("Sqrt", {shifted})});
   model.add("Mul", {normalised, model.numbers(node.input(1))});
   model.store(node.outputs[0]);

@@ -149,6 +149,7 @@ class OperandRules {
     return Splits{dimension_ + 1 - indices, std::nullopt};
   }
   std::optional<Splits> operator()(const graph::Fallback& op) const {
+    if (op.name == "millrace.CachedAttention") return cached_attention();
     if (std::ranges::find(kElementwise, op.name) == std::end(kElementwise)) return std::nullopt;
     return elementwise();
   }
@@ -162,6 +163,23 @@ class OperandRules {
     Splits splits;
     for (size_t slot = 0; slot < shapes_.operands(); ++slot)
       splits.push_back(shapes_.broadcast(slot, dimension_));
+    return splits;
+  }
+  // The operands are query, keys, values, lengths and perhaps sinks. Heads can be divided with the
+  // heads of keys that they share, or where all share one; sequences with all that belongs to them.
+  std::optional<Splits> cached_attention() const {
+    const int64_t key_heads = shapes_.in(1)[1];
+    Splits splits;
+    if (dimension_ == 0) {
+      splits = {0, 0, 0, 0, std::nullopt};
+    } else if (dimension_ == 1 && key_heads % ranks_ == 0) {
+      splits = {1, 1, 1, std::nullopt, 0};
+    } else if (dimension_ == 1 && key_heads == 1) {
+      splits = {1, std::nullopt, std::nullopt, std::nullopt, 0};
+    } else {
+      return std::nullopt;
+    }
+    splits.resize(shapes_.operands());
     return splits;
   }
   std::optional<Splits> unless(bool refused) const {

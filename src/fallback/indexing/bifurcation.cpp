@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "fallback/common_shapes.h"
 #include "fallback/element.h"
@@ -64,21 +65,46 @@ Status shape_of_bifurcation(Inference& node) {
   return {};
 }
 
-// Returns the index after the only occurrence of the last tokens in the source. Few tokens may
-// occur more often, and then more of them are looked for.
-int64_t index_after_match(Tokens source, Tokens tokens, size_t shortest, size_t longest) {
-  int64_t after = -1;
-  for (size_t size = shortest; size <= std::min(longest, tokens.size()); ++size) {
-    const Tokens last = tokens.last(size);
-    const auto found = std::ranges::search(source, last);
-    if (found.empty()) break;
-    after = found.end() - source.begin();
-    if (found.end() == source.end()) break;
-    const auto again =
-        std::ranges::search(found.begin() + 1, source.end(), last.begin(), last.end());
-    if (!again.empty()) after = -1;
+// The last of the tokens, which are compared backwards. After a token that differs, no token of the
+// source is read again (Knuth, Morris and Pratt): `restarts_` has, for each number of tokens that
+// match, how many of them match once more, further on.
+class LastTokens {
+ public:
+  // Requirement: there is one.
+  explicit LastTokens(Tokens tokens) : tokens_(tokens), restarts_(tokens.size() + 1) {
+    for (size_t size = 1; size < tokens.size(); ++size)
+      restarts_[size + 1] = matches_with(restarts_[size], from_behind(size));
   }
-  return after;
+
+  // Returns how many tokens match up to and including `next`, if `matches` do before it.
+  size_t matches_with(size_t matches, int64_t next) const {
+    if (matches == tokens_.size()) matches = restarts_[matches];
+    while (matches > 0 && from_behind(matches) != next) matches = restarts_[matches];
+    return from_behind(matches) == next ? matches + 1 : 0;
+  }
+
+ private:
+  int64_t from_behind(size_t index) const { return tokens_[tokens_.size() - 1 - index]; }
+
+  Tokens tokens_;
+  std::vector<size_t> restarts_;
+};
+
+// Returns the index after the only occurrence of the last tokens in the source. Few tokens may
+// occur more often, and then more of them are looked for: as many as the source has, at most
+// `longest`.
+int64_t index_after_match(Tokens source, Tokens tokens, size_t shortest, size_t longest) {
+  if (tokens.size() < shortest) return -1;
+  const LastTokens last(tokens.last(std::min(longest, tokens.size())));
+  size_t matches = 0, most = 0, occurrences = 0, after = 0;
+  for (size_t begin = source.size(); begin-- > 0;) {
+    matches = last.matches_with(matches, source[begin]);
+    if (matches < std::max(most, size_t{1})) continue;
+    occurrences = matches > most ? 1 : occurrences + 1;
+    most = matches;
+    after = begin + most;
+  }
+  return most >= shortest && occurrences == 1 ? static_cast<int64_t>(after) : -1;
 }
 
 Status detect_bifurcation(const Call& call) {

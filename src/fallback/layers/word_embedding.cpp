@@ -74,8 +74,10 @@ class WordEmbedding {
     if (read.empty()) return {};
     for (size_t filter = 0; filter < to.size(); ++filter) {
       float most = -1;  // tanh has no lower values
-      for (size_t at = 0; at + window_ <= read.size(); ++at)
-        most = std::max(most, std::tanh(response(read.subspan(at, window_), filter)));
+      for (size_t at = 0; at + window_ <= read.size(); ++at) {
+        const float value = std::tanh(response(read.subspan(at, window_), filter));
+        if (value > most || std::isnan(value)) most = value;
+      }
       to[filter] = most;
     }
     return {};

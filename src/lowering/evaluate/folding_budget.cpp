@@ -47,7 +47,7 @@ double elements_of_attributes(const graph::Fallback& op) {
 // comparisons of all pairs. None of these takes more than one step for each pair of elements that
 // it reads or writes.
 bool compares_elements(std::string_view name) {
-  static constexpr std::array<std::string_view, 27> kNames = {"AveragePool",
+  static constexpr std::array<std::string_view, 34> kNames = {"AveragePool",
                                                               "Conv",
                                                               "ConvInteger",
                                                               "ConvTranspose",
@@ -73,7 +73,14 @@ bool compares_elements(std::string_view name) {
                                                               "TfIdfVectorizer",
                                                               "TopK",
                                                               "Unique",
-                                                              "Upsample"};
+                                                              "Upsample",
+                                                              "com.microsoft.Inverse",
+                                                              "com.microsoft.LinearAttention",
+                                                              "com.microsoft.MatMulNBits",
+                                                              "com.microsoft.MoE",
+                                                              "com.microsoft.NGramRepeatBlock",
+                                                              "com.microsoft.QMoE",
+                                                              "com.microsoft.WordConvEmbedding"};
   return std::ranges::find(kNames, name) != kNames.end() || name.starts_with("ai.onnx.ml.") ||
          name.starts_with("millrace.");
 }

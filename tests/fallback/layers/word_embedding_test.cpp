@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <limits>
 
 #include "tests/fallback/compute.h"
 
@@ -38,6 +39,15 @@ TEST(FallbackWordConvEmbedding, IsTheLargestResponseOfEachFilter) {
 TEST(FallbackWordConvEmbedding, ReadsAtLeastTheWidthOfTheFilter) {
   EXPECT_THAT(embedded({2, 3}, {3, 0, 1, 0, 3, 1}),
               Pointwise(FloatNear(1e-6f), std::vector<float>{std::tanh(0.03f * -1 + 5), 0}));
+}
+
+TEST(FallbackWordConvEmbedding, KeepsWhatIsNoNumber) {
+  const Array numbers = array<float>({4, 1}, {0, 1, std::numeric_limits<float>::quiet_NaN(), 2});
+  for (const std::vector<int32_t>& word : {std::vector<int32_t>{2, 1, 1}, {1, 2, 1}, {1, 1, 2}}) {
+    const auto y =
+        compute(kWordEmbedding, {array<int32_t>({1, 3}, word), kFilter, kNoBias, numbers});
+    EXPECT_TRUE(std::isnan(y.as<float>()[0]));
+  }
 }
 
 TEST(FallbackWordConvEmbedding, RefusesWhatDoesNotFit) {

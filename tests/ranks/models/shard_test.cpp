@@ -139,6 +139,59 @@ TEST_F(Shard, WhereNothingCanBeDividedTheReasonsAreTheError) {
               HasSubstr("no product with constant weights"));
 }
 
+// One block of attention whose new keys and values are written to buffers, as the compiler makes it
+// of GroupQueryAttention. The length of the sequence and the buffers are inputs.
+Graph attention_to_buffers(int64_t key_heads, bool has_sinks) {
+  constexpr int64_t kWidth = 16, kHeads = 4, kSize = 4, kTokens = 3, kRoom = 7;
+  ModelBuilder b;
+  const auto x = b.input({1, kTokens, kWidth});
+  const auto past_keys = b.input({1, key_heads, kRoom, kSize});
+  const auto past_values = b.input({1, key_heads, kRoom, kSize});
+  const auto used = b.input({1}, tensor::DataType::kInt64);
+  const auto projected = [&](int64_t heads, uint32_t seed) {
+    const auto y =
+        b.node(graph::MatMul{}, {x, b.constant(Tensor::numbers({kWidth, heads * kSize}, seed))});
+    const auto apart = b.node(graph::Reshape{{1, kTokens, heads, kSize}}, {y});
+    return b.node(graph::Transpose{{0, 2, 1, 3}}, {apart});
+  };
+  const auto written = [&](graph::ValueId past, uint32_t seed) {
+    return b.fallback({"TensorScatter", {{"axis", int64_t{2}}}},
+                      {past, projected(key_heads, seed), used})[0];
+  };
+  const auto lengths = b.fallback(
+      {"Add", {}}, {used, b.integers<int64_t>({1}, tensor::DataType::kInt64, {kTokens})})[0];
+  std::vector<graph::ValueId> operands = {projected(kHeads, 1), written(past_keys, 2),
+                                          written(past_values, 3), lengths};
+  if (has_sinks) operands.push_back(b.constant(Tensor::numbers({kHeads}, 4)));
+  const auto y = b.fallback({"millrace.CachedAttention", {{"scale", 0.5f}}}, operands)[0];
+  const auto joined = b.node(graph::Reshape{{1, kTokens, kHeads * kSize}},
+                             {b.node(graph::Transpose{{0, 2, 1, 3}}, {y})});
+  b.output(
+      b.node(graph::MatMul{}, {joined, b.constant(Tensor::numbers({kHeads * kSize, kWidth}, 5))}));
+  return b.build()->graph;
+}
+
+// Every rank keeps whole buffers. With two heads of keys it reads its own half of them, and with
+// one all.
+TEST_F(Shard, AttentionToBuffersIsDividedByHeads) {
+  Tensor used = Tensor::zeros({1});
+  used.data[0] = 2;
+  for (const int64_t key_heads : {1, 2})
+    for (const bool has_sinks : {false, true}) {
+      const Graph graph = attention_to_buffers(key_heads, has_sinks);
+      const SplitPlan plan = compiler::plan_split(graph, 2).value();
+      EXPECT_THAT(plan.divided, SizeIs(2)) << "the projections of queries and of the result";
+      EXPECT_THAT(plan.whole, SizeIs(2));
+      expect_same_on_ranks(
+          graph, 2,
+          {Tensor::numbers({1, 3, 16}, 6), Tensor::numbers({1, key_heads, 7, 4}, 7),
+           Tensor::numbers({1, key_heads, 7, 4}, 8), used});
+    }
+  EXPECT_THAT(compiler::plan_split(attention_to_buffers(4, true), 4).value().divided, SizeIs(2));
+  EXPECT_THAT(compiler::plan_split(attention_to_buffers(2, true), 4).value().whole,
+              Contains(HasSubstr("(millrace.CachedAttention) needs the whole")));
+}
+
 struct RealModel {
   const char* file;
   compiler::InputShapes input_shapes;
