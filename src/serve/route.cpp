@@ -103,7 +103,8 @@ Route route_of(const ModelRepository& models, std::string_view target) {
   if (is({"v2"})) route.what = Route::What::kServer;
   if (is({"v2", "health", "live"})) route.what = Route::What::kLive;
   if (is({"v2", "health", "ready"})) route.what = Route::What::kReady;
-  if (is({"v2", "models", "stats"})) route.what = Route::What::kStatistics;
+  // A model may have that name; it has its own statistics.
+  if (is({"v2", "models", "stats"}) && !models.find("stats")) route.what = Route::What::kStatistics;
   if (route.what != Route::What::kNothing || parts.size() < 3 || parts[0] != "v2") return route;
   if (parts[1] == "models") route_model(models, parts, route);
   if (parts[1] == "repository") route_repository(parts, route);

@@ -251,24 +251,25 @@ Respond Service::packed(const HttpRequest& request, Respond respond) const {
   };
 }
 
-// The workers pack what takes long, unless they have too much to do.
+// The workers pack what takes long. If they have too much to do, it is sent as it is, since jobs
+// wait behind this thread.
 void Service::pack_and_send(HttpResponse& response, Coding coding, const Respond& respond) const {
+  if (body_size(response) <= kMostPackedInCallback) {
+    pack(response, coding);
+    return respond(std::move(response));
+  }
   std::shared_ptr<HttpResponse> shared;
   try {
-    if (body_size(response) > kMostPackedInCallback) {
-      shared = std::make_shared<HttpResponse>(std::move(response));
-      auto task = [shared, coding, respond] {
-        pack(*shared, coding);
-        respond(std::move(*shared));
-      };
-      if (workers_.post(std::move(task)) != Workers::kNoTask) return;
-    }
+    shared = std::make_shared<HttpResponse>(std::move(response));
+    auto task = [shared, coding, respond] {
+      pack(*shared, coding);
+      respond(std::move(*shared));
+    };
+    if (workers_.post(std::move(task)) != Workers::kNoTask) return;
   } catch (const std::bad_alloc&) {
-    // Without memory for a task it is done here.
+    // There is no memory for a task.
   }
-  HttpResponse& own = shared ? *shared : response;
-  pack(own, coding);
-  respond(std::move(own));
+  respond(std::move(shared ? *shared : response));
 }
 
 // Unpacks the body, which must fit into the limits as one that came unpacked. Returns why it does

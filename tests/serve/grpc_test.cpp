@@ -5,10 +5,13 @@
 #include <cstring>
 #include <future>
 #include <memory>
+#include <new>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "serve/grpc/calls.h"
+#include "serve/grpc/grpc_status.h"
 #include "serve/grpc/typed_contents.h"
 #include "source_dir.h"
 #include "tests/serve/grpc_fixture.h"
@@ -408,6 +411,11 @@ TEST_F(GrpcGlyphs, AnElementOfBytesIsAPicture) {
   ModelInferResponse none;
   EXPECT_EQ(grpc_->ModelInfer(&context, picture, &none).error_code(),
             grpc::StatusCode::INVALID_ARGUMENT);
+}
+
+TEST(GrpcStatus, WithoutMemoryTheServerIsUnavailable) {
+  EXPECT_EQ(serve::grpc_status(std::bad_alloc()).error_code(), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_EQ(serve::grpc_status(std::runtime_error("")).error_code(), grpc::StatusCode::INTERNAL);
 }
 
 TEST(TypedContents, EveryTypeButThoseOf16BitsOfFloatingPointGoesThereAndBack) {

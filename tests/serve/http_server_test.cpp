@@ -77,6 +77,17 @@ TEST_F(HttpServer, AnswersThatAreNotTakenHaveALimit) {
   ASSERT_TRUE(eventually([&] { return client().ask(kAsk).status == 200; }));
 }
 
+TEST_F(HttpServer, AnAnswerCountsAsTheMemoryThatItTakes) {
+  limits_.all_answers_bytes = size_t{1} << 20;
+  answers_.answer = [] {
+    std::string answer = "a short answer";
+    answer.reserve(size_t{2} << 20);
+    return answer;
+  };
+  start();
+  EXPECT_EQ(client().ask(kAsk).status, 503);
+}
+
 TEST_F(HttpServer, RequestsThatWaitForAWorkerHaveALimit) {
   std::promise<void> gate;
   answers_.by_worker = true;

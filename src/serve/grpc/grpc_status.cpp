@@ -50,7 +50,7 @@ grpc::Status grpc_status(const RestFailure& failure) {
 grpc::Status grpc_status(const std::exception& error) noexcept {
   const bool no_memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
   try {
-    return {no_memory ? grpc::StatusCode::RESOURCE_EXHAUSTED : grpc::StatusCode::INTERNAL,
+    return {no_memory ? grpc::StatusCode::UNAVAILABLE : grpc::StatusCode::INTERNAL,
             no_memory ? "there is not enough memory" : error.what()};
   } catch (const std::exception&) {
     return grpc::Status::CANCELLED;

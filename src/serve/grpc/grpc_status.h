@@ -9,7 +9,7 @@ namespace millrace::serve {
 
 grpc::Status grpc_status(const RestFailure& failure);
 
-// The status when something threw: RESOURCE_EXHAUSTED if there was no memory, otherwise INTERNAL.
+// The status when something threw: UNAVAILABLE if there was no memory, otherwise INTERNAL.
 grpc::Status grpc_status(const std::exception& error) noexcept;
 
 }  // namespace millrace::serve

@@ -118,6 +118,7 @@ bool pack_parts(const HttpResponse& response, z_stream& stream, std::string& pac
     if (!add_packed(stream, part, Z_NO_FLUSH)) return false;
   if (!add_packed(stream, {}, Z_FINISH)) return false;
   packed.resize(packed.size() - stream.avail_out);
+  packed.shrink_to_fit();  // it was as large as the body that it replaces
   return true;
 }
 

@@ -24,7 +24,8 @@ HttpResponse busy_response(std::string_view message) {
 }
 
 uint64_t bytes_in_memory(const HttpResponse& response) {
-  return std::max(body_size(response), response.text.size() + response.held_bytes);
+  const size_t text = response.text.capacity();
+  return std::max(body_size(response) - response.text.size(), response.held_bytes) + text;
 }
 
 }  // namespace

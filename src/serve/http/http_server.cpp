@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <chrono>
 #include <exception>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -57,7 +58,7 @@ class HttpServer::Impl {
 
   void stop() {
     if (!thread_.joinable()) return;
-    asio::post(shared_.io, [this] {
+    post([this] {
       listener_.close();
       local_listener_.close();
       error_code ignored;
@@ -71,7 +72,7 @@ class HttpServer::Impl {
   }
 
   void cancel_work() {
-    asio::post(shared_.io, [this] {
+    post([this] {
       for (const auto& connection : all_) connection->cancel_work();
     });
   }
@@ -80,6 +81,18 @@ class HttpServer::Impl {
   const tcp::endpoint& endpoint() const { return listener_.endpoint(); }
 
  private:
+  // Runs a step on the thread of the server, as soon as there is memory for that.
+  template <class Step>
+  void post(Step step) {
+    while (true) {
+      try {
+        return asio::post(shared_.io, step);
+      } catch (const std::bad_alloc&) {
+        std::this_thread::sleep_for(kMemoryPause);
+      }
+    }
+  }
+
   // A connection that finds no memory closes itself. What is left here are the waits for new
   // connections and for answers, which are tried again.
   void serve_connections() {

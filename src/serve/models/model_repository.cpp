@@ -19,6 +19,16 @@ std::pair<size_t, std::string_view> number_of(const std::shared_ptr<ServedModel>
   return {model->version().size(), model->version()};
 }
 
+// kInvalidArgument if there is a model of the same name and version already.
+Status check_new(const ModelRepository::Models& models, const ModelFile& file) {
+  const auto same = [&](const auto& other) {
+    return other->name() == file.name && other->version() == file.version;
+  };
+  if (!std::ranges::any_of(models, same)) return {};
+  return invalid_argument(fmt::format("{}: there is another model \"{}\" of version {}", file.path,
+                                      file.name, file.version));
+}
+
 }  // namespace
 
 ModelRepository::ModelRepository(const Options& options, Device& device, Metrics& metrics)
@@ -42,12 +52,7 @@ Status ModelRepository::load_path(const std::string& path) {
   MILLRACE_ASSIGN_OR_RETURN(FoundModels found, find_models(path));
   for (FailedModel& failed : found.failed) failed_.push_back(std::move(failed));
   for (const ModelFile& file : found.files) {
-    const auto same = [&](const auto& other) {
-      return other->name() == file.name && other->version() == file.version;
-    };
-    if (std::ranges::any_of(models_, same))
-      return invalid_argument(fmt::format("{}: there is another model \"{}\" of version {}",
-                                          file.path, file.name, file.version));
+    MILLRACE_RETURN_IF_ERROR(check_new(models_, file));
     auto model = ServedModel::load(file, options_, device_, metrics_);
     if (model.ok())
       models_.push_back(*std::move(model));
@@ -97,15 +102,22 @@ bool ModelRepository::ready() const {
   return std::ranges::all_of(models_, [](const auto& model) { return model->ready(); });
 }
 
+// A path that cannot be read, or has no model any more, matters only if the model is in no other.
 Result<FoundModels> ModelRepository::files_of(std::string_view name) const {
   FoundModels own;
+  Status unread;
   for (const std::string& path : options_.models) {
-    MILLRACE_ASSIGN_OR_RETURN(FoundModels found, find_models(path));
-    for (ModelFile& file : found.files)
+    Result<FoundModels> found = find_models(path);
+    if (!found.ok()) {
+      if (unread.ok()) unread = found.status();
+      continue;
+    }
+    for (ModelFile& file : found->files)
       if (file.name == name) own.files.push_back(std::move(file));
-    for (FailedModel& failed : found.failed)
+    for (FailedModel& failed : found->failed)
       if (failed.file.name == name) own.failed.push_back(std::move(failed));
   }
+  if (own.files.empty() && own.failed.empty() && !unread.ok()) return unread;
   if (own.files.empty() && own.failed.empty())
     return Status(StatusCode::kNotFound, fmt::format("there is no model \"{}\"", name));
   return own;
@@ -117,6 +129,7 @@ Status ModelRepository::load(std::string_view name) {
   if (!found.failed.empty()) return found.failed.front().reason;
   Models loaded;
   for (const ModelFile& file : found.files) {
+    MILLRACE_RETURN_IF_ERROR(check_new(loaded, file));
     MILLRACE_ASSIGN_OR_RETURN(auto model, ServedModel::load(file, options_, device_, metrics_));
     loaded.push_back(std::move(model));
   }
@@ -150,19 +163,20 @@ Status ModelRepository::unload(std::string_view name) {
 // Requirement: mutex_ is held.
 void ModelRepository::retire(std::string_view name) {
   retired_.reserve(retired_.size() + models_.size());
-  const auto own = std::ranges::stable_partition(
-      models_, [&](const auto& model) { return model->name() != name; });
-  retired_.insert(retired_.end(), own.begin(), own.end());
-  models_.erase(own.begin(), own.end());
+  const auto own =
+      std::stable_partition(models_.begin(), models_.end(),
+                            [&](const auto& model) { return model->name() != name; });
+  retired_.insert(retired_.end(), own, models_.end());
+  models_.erase(own, models_.end());
 }
 
 // A retired model whose only owner is the list cannot be found, so it gets no other owner.
 ModelRepository::Models ModelRepository::take_unused() {
   Models unused;
-  const auto own =
-      std::ranges::partition(retired_, [](const auto& model) { return model.use_count() > 1; });
-  unused.assign(own.begin(), own.end());
-  retired_.erase(own.begin(), own.end());
+  const auto own = std::partition(retired_.begin(), retired_.end(),
+                                  [](const auto& model) { return model.use_count() > 1; });
+  unused.assign(own, retired_.end());
+  retired_.erase(own, retired_.end());
   return unused;
 }
 
@@ -178,7 +192,8 @@ void ModelRepository::keep() {
       unused.clear();
       lock.lock();
     } catch (const std::bad_alloc&) {
-      // There may be memory for the lists the next time. The lock is held.
+      // There may be memory the next time.
+      if (!lock.owns_lock()) lock.lock();
     }
   }
 }
