@@ -2,10 +2,15 @@
 // allowed.
 #include <gmock/gmock.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstring>
+#include <future>
 #include <string>
+#include <utility>
 
 #include "serve/http/compression.h"
+#include "serve/service.h"
 #include "tests/serve/serve_fixture.h"
 
 namespace millrace::test {
@@ -73,6 +78,37 @@ TEST_F(Codings, AnswersAreCompressedForClientsThatTakeThat) {
 TEST_F(Codings, ACompressedAnswerTakesNoMoreMemoryThanItsBytes) {
   const std::string gzip = packed(std::string(1 << 20, ' '), Coding::kGzip);
   EXPECT_LT(gzip.capacity(), 10'000U);
+}
+
+// Jobs wait behind the thread that would compress it.
+TEST_F(Codings, ALargeAnswerIsSentAsItIsWhenTheWorkersAreBusy) {
+  ASSERT_TRUE(write_tiny_model(options_.models[0]).ok());
+  Device device = Device::open("null").value();
+  serve::Metrics metrics;
+  serve::ModelRepository models(options_, device, metrics);
+  ASSERT_TRUE(models.start().ok());
+  serve::Workers busy(1, 0);
+  const std::atomic<uint32_t> connections = 0;
+  serve::Service service(models, metrics, busy, options_, connections);
+  const auto ask = [&](size_t id_bytes) {
+    const std::string text =
+        R"({"id":")" + std::string(id_bytes, 'x') + "\"," + tiny_body().substr(1);
+    serve::HttpRequest request;
+    request.method = "POST";
+    request.target = kInferPath;
+    request.fields = {{"Accept-Encoding", "gzip"}};
+    request.arrival = std::chrono::steady_clock::now();
+    EXPECT_TRUE(serve::MemoryBlock::allocate(text.size(), 0, request.body));
+    std::memcpy(request.body.data(), text.data(), text.size());
+    std::promise<serve::HttpResponse> answer;
+    const auto work = service.handle(std::move(request), [&](serve::HttpResponse response) {
+      answer.set_value(std::move(response));
+    });
+    return answer.get_future().get();
+  };
+  EXPECT_LT(ask(1000).text.size(), 1000U);
+  EXPECT_GT(ask(100'000).text.size(), 100'000U);
+  models.close();
 }
 
 TEST_F(Codings, AFewBytesCannotBecomeMany) {
