@@ -45,13 +45,6 @@ TEST_F(Repository, TheLatestVersionIsTheDefault) {
   EXPECT_EQ(one.get("/v2/models/tiny/versions/11").status, 404);
 }
 
-TEST_F(Repository, AModelMayHaveTheNameOfACall) {
-  add("stats/1/model.rai");
-  start_server();
-  EXPECT_EQ(json::parse(client().get("/v2/models/stats").body)["name"], "stats");
-  EXPECT_EQ(client().get("/v2/models/stats/stats").status, 200);
-}
-
 TEST_F(Repository, ABrokenModelIsNamedAndTheOthersServe) {
   add("tiny/1/model.rai");
   std::filesystem::create_directories(root_.path() / "broken");
@@ -124,20 +117,6 @@ TEST_F(Repository, AVersionMayBeThereOnlyOnce) {
   EXPECT_EQ(answer.status, 400);
   EXPECT_THAT(answer.body, HasSubstr("there is another model"));
   EXPECT_EQ(json::parse(client().get("/v2/models/tiny").body)["versions"], json({"1"}));
-}
-
-TEST_F(Repository, APathThatIsEmptyNowLeavesTheModelsOfOthers) {
-  const TemporaryDirectory other;
-  ASSERT_TRUE(write_tiny_model(other.file("other.rai")).ok());
-  options_.models.insert(options_.models.begin(), other.path().string());
-  options_.model_control = true;
-  add("tiny/1/model.rai");
-  start_server();
-  std::filesystem::remove(other.file("other.rai"));
-  EXPECT_EQ(client().post(kLoadPath, "{}").status, 200);
-  const HttpAnswer missing = client().post("/v2/repository/models/other/load", "{}");
-  EXPECT_EQ(missing.status, 404);
-  EXPECT_THAT(missing.body, HasSubstr(other.path().string()));
 }
 
 TEST_F(Repository, ARequestThatWasAcceptedOutlivesItsModel) {

@@ -102,22 +102,15 @@ bool ModelRepository::ready() const {
   return std::ranges::all_of(models_, [](const auto& model) { return model->ready(); });
 }
 
-// A path that cannot be read, or has no model any more, matters only if the model is in no other.
 Result<FoundModels> ModelRepository::files_of(std::string_view name) const {
   FoundModels own;
-  Status unread;
   for (const std::string& path : options_.models) {
-    Result<FoundModels> found = find_models(path);
-    if (!found.ok()) {
-      if (unread.ok()) unread = found.status();
-      continue;
-    }
-    for (ModelFile& file : found->files)
+    MILLRACE_ASSIGN_OR_RETURN(FoundModels found, find_models(path));
+    for (ModelFile& file : found.files)
       if (file.name == name) own.files.push_back(std::move(file));
-    for (FailedModel& failed : found->failed)
+    for (FailedModel& failed : found.failed)
       if (failed.file.name == name) own.failed.push_back(std::move(failed));
   }
-  if (own.files.empty() && own.failed.empty() && !unread.ok()) return unread;
   if (own.files.empty() && own.failed.empty())
     return Status(StatusCode::kNotFound, fmt::format("there is no model \"{}\"", name));
   return own;
@@ -163,20 +156,19 @@ Status ModelRepository::unload(std::string_view name) {
 // Requirement: mutex_ is held.
 void ModelRepository::retire(std::string_view name) {
   retired_.reserve(retired_.size() + models_.size());
-  const auto own =
-      std::stable_partition(models_.begin(), models_.end(),
-                            [&](const auto& model) { return model->name() != name; });
-  retired_.insert(retired_.end(), own, models_.end());
-  models_.erase(own, models_.end());
+  const auto own = std::ranges::stable_partition(
+      models_, [&](const auto& model) { return model->name() != name; });
+  retired_.insert(retired_.end(), own.begin(), own.end());
+  models_.erase(own.begin(), own.end());
 }
 
 // A retired model whose only owner is the list cannot be found, so it gets no other owner.
 ModelRepository::Models ModelRepository::take_unused() {
   Models unused;
-  const auto own = std::partition(retired_.begin(), retired_.end(),
-                                  [](const auto& model) { return model.use_count() > 1; });
-  unused.assign(own, retired_.end());
-  retired_.erase(own, retired_.end());
+  const auto own =
+      std::ranges::partition(retired_, [](const auto& model) { return model.use_count() > 1; });
+  unused.assign(own.begin(), own.end());
+  retired_.erase(own.begin(), own.end());
   return unused;
 }
 
@@ -192,8 +184,7 @@ void ModelRepository::keep() {
       unused.clear();
       lock.lock();
     } catch (const std::bad_alloc&) {
-      // There may be memory the next time.
-      if (!lock.owns_lock()) lock.lock();
+      // There may be memory for the lists the next time. The lock is held.
     }
   }
 }
