@@ -119,6 +119,20 @@ TEST_F(Repository, AVersionMayBeThereOnlyOnce) {
   EXPECT_EQ(json::parse(client().get("/v2/models/tiny").body)["versions"], json({"1"}));
 }
 
+TEST_F(Repository, APathThatIsEmptyNowLeavesTheModelsOfOthers) {
+  const TemporaryDirectory other;
+  ASSERT_TRUE(write_tiny_model(other.file("other.rai")).ok());
+  options_.models.insert(options_.models.begin(), other.path().string());
+  options_.model_control = true;
+  add("tiny/1/model.rai");
+  start_server();
+  std::filesystem::remove(other.file("other.rai"));
+  EXPECT_EQ(client().post(kLoadPath, "{}").status, 200);
+  const HttpAnswer missing = client().post("/v2/repository/models/other/load", "{}");
+  EXPECT_EQ(missing.status, 404);
+  EXPECT_THAT(missing.body, HasSubstr(other.path().string()));
+}
+
 TEST_F(Repository, ARequestThatWasAcceptedOutlivesItsModel) {
   options_.model_control = true;
   add("tiny/1/model.rai");

@@ -102,15 +102,22 @@ bool ModelRepository::ready() const {
   return std::ranges::all_of(models_, [](const auto& model) { return model->ready(); });
 }
 
+// A path that cannot be read, or has no model any more, matters only if the model is in no other.
 Result<FoundModels> ModelRepository::files_of(std::string_view name) const {
   FoundModels own;
+  Status unread;
   for (const std::string& path : options_.models) {
-    MILLRACE_ASSIGN_OR_RETURN(FoundModels found, find_models(path));
-    for (ModelFile& file : found.files)
+    Result<FoundModels> found = find_models(path);
+    if (!found.ok()) {
+      if (unread.ok()) unread = found.status();
+      continue;
+    }
+    for (ModelFile& file : found->files)
       if (file.name == name) own.files.push_back(std::move(file));
-    for (FailedModel& failed : found.failed)
+    for (FailedModel& failed : found->failed)
       if (failed.file.name == name) own.failed.push_back(std::move(failed));
   }
+  if (own.files.empty() && own.failed.empty() && !unread.ok()) return unread;
   if (own.files.empty() && own.failed.empty())
     return Status(StatusCode::kNotFound, fmt::format("there is no model \"{}\"", name));
   return own;
