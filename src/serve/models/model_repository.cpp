@@ -163,19 +163,20 @@ Status ModelRepository::unload(std::string_view name) {
 // Requirement: mutex_ is held.
 void ModelRepository::retire(std::string_view name) {
   retired_.reserve(retired_.size() + models_.size());
-  const auto own = std::ranges::stable_partition(
-      models_, [&](const auto& model) { return model->name() != name; });
-  retired_.insert(retired_.end(), own.begin(), own.end());
-  models_.erase(own.begin(), own.end());
+  const auto own =
+      std::stable_partition(models_.begin(), models_.end(),
+                            [&](const auto& model) { return model->name() != name; });
+  retired_.insert(retired_.end(), own, models_.end());
+  models_.erase(own, models_.end());
 }
 
 // A retired model whose only owner is the list cannot be found, so it gets no other owner.
 ModelRepository::Models ModelRepository::take_unused() {
   Models unused;
-  const auto own =
-      std::ranges::partition(retired_, [](const auto& model) { return model.use_count() > 1; });
-  unused.assign(own.begin(), own.end());
-  retired_.erase(own.begin(), own.end());
+  const auto own = std::partition(retired_.begin(), retired_.end(),
+                                  [](const auto& model) { return model.use_count() > 1; });
+  unused.assign(own, retired_.end());
+  retired_.erase(own, retired_.end());
   return unused;
 }
 
@@ -191,7 +192,8 @@ void ModelRepository::keep() {
       unused.clear();
       lock.lock();
     } catch (const std::bad_alloc&) {
-      // There may be memory for the lists the next time. The lock is held.
+      // There may be memory the next time.
+      if (!lock.owns_lock()) lock.lock();
     }
   }
 }
