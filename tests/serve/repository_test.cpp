@@ -45,6 +45,13 @@ TEST_F(Repository, TheLatestVersionIsTheDefault) {
   EXPECT_EQ(one.get("/v2/models/tiny/versions/11").status, 404);
 }
 
+TEST_F(Repository, AModelMayHaveTheNameOfACall) {
+  add("stats/1/model.rai");
+  start_server();
+  EXPECT_EQ(json::parse(client().get("/v2/models/stats").body)["name"], "stats");
+  EXPECT_EQ(client().get("/v2/models/stats/stats").status, 200);
+}
+
 TEST_F(Repository, ABrokenModelIsNamedAndTheOthersServe) {
   add("tiny/1/model.rai");
   std::filesystem::create_directories(root_.path() / "broken");
