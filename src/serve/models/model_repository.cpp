@@ -163,9 +163,8 @@ Status ModelRepository::unload(std::string_view name) {
 // Requirement: mutex_ is held.
 void ModelRepository::retire(std::string_view name) {
   retired_.reserve(retired_.size() + models_.size());
-  const auto own =
-      std::stable_partition(models_.begin(), models_.end(),
-                            [&](const auto& model) { return model->name() != name; });
+  const auto own = std::stable_partition(models_.begin(), models_.end(),
+                                         [&](const auto& model) { return model->name() != name; });
   retired_.insert(retired_.end(), own, models_.end());
   models_.erase(own, models_.end());
 }
