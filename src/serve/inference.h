@@ -43,6 +43,7 @@ class Inference : public Work, public std::enable_shared_from_this<Inference> {
   Status submit();
   Result<Job> submit_copy(const JobArgs& args);
   void on_end(const Status& status);
+  void keep_for_good();
   void answer_after(const Status& status);
   bool needs_more_memory();
   void hand_memory_to(HttpResponse& response);
@@ -60,6 +61,7 @@ class Inference : public Work, public std::enable_shared_from_this<Inference> {
   std::mutex mutex_;
   Job job_;
   bool cancelled_ = false;
+  std::shared_ptr<Inference> next_kept_;  // see keep_for_good()
 };
 
 // Returns the answer for a failure.
