@@ -23,7 +23,7 @@ _DESCRIPTOR = "/proc/self/fd/"
 class Tuning:
     """The result of `tune()`.
 
-    `record` is the file with the times, by which the kernels of so many `convolutions` are chosen.
+    `record` is the file with the times. The kernels of `convolutions` operators are chosen by them.
     `usual_ms` and `tuned_ms` are the median latencies of the model with the default kernels and with
     those of the record.
     """

@@ -10,7 +10,7 @@ namespace millrace::check {
 
 class BusyPolls {
  public:
-  // More polls than this in each of so many milliseconds of processor time are a hazard.
+  // More polls than this in each of kMilliseconds of processor time are a hazard.
   static constexpr uint32_t kMostPerMillisecond = 100;
   static constexpr uint32_t kMilliseconds = 5;
   // How long such a millisecond may last. A busy thread may have to share its core.

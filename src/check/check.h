@@ -79,11 +79,11 @@ class SynchronousCall {
 
 // The program has asked, or will be told, whether the job is completed.
 void note_asked(queue::SequenceId id) noexcept;
-// The same for a job and those before it in a unit, as far as its ids are known.
+// Does the same for a job and those before it in a unit, as far as its ids are known.
 void note_asked_up_to(queue::SequenceId id) noexcept;
-// The same for all jobs of the process, since the program counts completions.
+// Does the same for all jobs of the process, since the program counts completions.
 void note_all_asked() noexcept;
-// The same for all jobs of a unit, as by an event file descriptor of the unit.
+// Does the same for all jobs of a unit, as by an event file descriptor of the unit.
 void note_unit_asked(uint16_t unit) noexcept;
 // The program has asked whether a job is completed, and it is not.
 void note_poll_of_pending() noexcept;

@@ -1,5 +1,5 @@
 // Reporter: writes findings to the log and to a file. Those with the same fingerprint are written
-// once, and at most so many of each kind. Thread-safe.
+// once, and a bounded number of each kind. Thread-safe.
 #pragma once
 
 #include <array>

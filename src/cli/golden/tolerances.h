@@ -8,7 +8,7 @@ namespace millrace::cli {
 
 // An element is within the tolerances if its difference is at most `steps` steps
 // (golden_compare.h), or at most `absolute` + `relative` * |theirs|, as NumPy's allclose() has it.
-// Those that are not given are 0. An element that is NaN or infinite on one side only is never
+// Tolerances that are not given are 0. An element that is NaN or infinite on one side only is never
 // within them.
 struct Tolerances {
   std::optional<double> steps, relative, absolute;

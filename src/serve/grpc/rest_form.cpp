@@ -26,7 +26,7 @@ constexpr std::string_view kBinaryOutputs = "binary_data_output";
 // Longer deadlines are none in practice, and the handler reads none that is longer.
 constexpr std::chrono::hours kLongest{24 * 364};
 
-// A request may have so many inputs, outputs, and parameters together with those of its tensors.
+// The most inputs, outputs, and parameters of a request, those of its tensors among them.
 constexpr int kMostTensors = 1024;
 constexpr size_t kMostParameters = 1024;
 
