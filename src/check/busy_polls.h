@@ -16,9 +16,9 @@ class BusyPolls {
   // How long such a millisecond may last. A busy thread may have to share its core.
   static constexpr int64_t kLongestNs = 8'000'000;
 
-  // Counts a poll at that time, when the thread has had so much processor time, and so many jobs of
-  // the process have completed. Returns true when the thread has polled too often for too long;
-  // then the count begins anew.
+  // Counts a poll at `now_ns`. `processor_ns` is the processor time that the thread has used, and
+  // `completions` the number of jobs of the process that have completed, both up to now. Returns
+  // true when the thread has polled too often for too long; then the count begins anew.
   bool count(int64_t now_ns, int64_t processor_ns, uint64_t completions) noexcept;
 
  private:

@@ -27,7 +27,7 @@ struct PaceProfile {
   // The name under which a profile states times of all models that it does not name.
   static constexpr std::string_view kAnyModel = "*";
 
-  std::string device;  // the device whose times these are, for people
+  std::string device;  // a human-readable name of the device whose times these are
   // How many jobs that device runs at a time, and so the lanes of the paced device unless the
   // program or MILLRACE_LANES says otherwise; 0: not stated.
   uint32_t lanes = 0;

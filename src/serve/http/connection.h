@@ -122,7 +122,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
 };
 
 // The handler of an operation, which keeps the connection. If the operation finds no memory to go
-// on, the library destroys its handler without calling it; then nobody else closes the connection.
+// on, the library destroys its handler without calling it; then the destructor closes the
+// connection.
 template <class Step>
 class Connection::Handler {
  public:
