@@ -3,7 +3,7 @@
 itself alone, in a namespace without a name, no neighbour defines one of that name. With other parameters a
 call could reach the wrong one without an error. Such a source belongs into millrace_compile_apart() of its room.
 
-usage: scripts/check_together.py BUILD_FOLDER     a configured build, build/asan-ubsan for instance"""
+usage: scripts/check_together.py BUILD_FOLDER     a configured build, build/release for instance"""
 import collections
 import pathlib
 import re
@@ -49,7 +49,7 @@ def main():
     build = pathlib.Path(sys.argv[1]).resolve()
     all_groups = list(groups(build))
     if not all_groups:
-        sys.exit(f"together: {build} compiles nothing in groups; is it a configured build of a sanitizer?")
+        sys.exit(f"together: {build} compiles nothing in groups; is it a configured build?")
     found = set().union(*map(clashes, all_groups))
     for function, files in sorted(found):
         print(f"{function}(): in {' and '.join(files)}, which are compiled as one")

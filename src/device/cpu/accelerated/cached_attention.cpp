@@ -180,7 +180,7 @@ CacheShape cache_shape_of(const fallback::NodeView& view) {
            .is_causal = view.integer("causal", 1) != 0}};
 }
 
-CacheDivision division_of(const CacheShape& shape, uint32_t chunks) {
+CacheDivision cache_division_of(const CacheShape& shape, uint32_t chunks) {
   CacheDivision division;
   division.blocks = ceil_div(shape.rows(), attention::kMostQueries);
   division.scratch = attention::scratch_elements(shape.rows(), shape.depth, shape.size);
@@ -209,7 +209,7 @@ Result<bool> lower_cached_attention(Builder& builder, const AcceleratedNode& nod
     MILLRACE_ASSIGN_OR_RETURN(const Operand sinks, plain_operand(builder, node.input(kSinkScores)));
     operands.sinks = sinks.buffer;
   }
-  const CacheDivision division = division_of(shape, builder.chunks());
+  const CacheDivision division = cache_division_of(shape, builder.chunks());
   const auto scratch = static_cast<int64_t>(division.parts * division.scratch);
   operands.scratch = builder.new_temporary(plain_desc({scratch}, ElementType::f32)).buffer;
   const graph::ValueId id = node.node.outputs[0];
