@@ -145,9 +145,14 @@ void Lanes::Impl::start_missing_when_idle() {
   start_missing_locked();
 }
 
-// Starts a thread with the first free id; returns whether that succeeded. Requirement:
-// threads_mutex_ is held.
+// Puts a spare lane into service or, if there is none, starts a thread with the first free id.
+// Returns whether that succeeded. Requirement: threads_mutex_ is held.
 bool Lanes::Impl::start_lane_locked() {
+  if (const auto spare = std::ranges::find(slots_, true, &Slot::spare); spare != slots_.end()) {
+    spare->spare = false;
+    return_to_service(static_cast<LaneId>(spare - slots_.begin()));
+    return true;
+  }
   // There may be more slots than this limit, for lanes that units add.
   if (std::ranges::count(slots_, true, &Slot::in_use) >= wanted_ + kMaxQuarantined) return false;
   const auto slot = std::ranges::find(slots_, false, &Slot::in_use);
@@ -481,11 +486,16 @@ void Lanes::Impl::give_back_late(LaneId lane) noexcept {
     const std::lock_guard lock(threads_mutex_);
     team_.readmit(lane);
     --quarantined_;
-    // Another lane may have been started in its place.
-    slots_[lane].retired |= count() >= wanted_;
-    if (slots_[lane].retired) return;
+    // Usually another lane has been started in its place.
+    slots_[lane].spare = count() >= wanted_;
+    if (slots_[lane].spare) return;
     live_.fetch_add(1, std::memory_order_seq_cst);
   }
+  return_to_service(lane);
+}
+
+// Gives back a lane that was set aside while it was borrowed; its own thread has slept since.
+void Lanes::Impl::return_to_service(LaneId lane) noexcept {
   sleepers_.give_back(lane, [this] { return !ready_.empty(); });
 }
 
@@ -520,7 +530,6 @@ bool Lanes::Impl::set_aside_locked(LaneId lane, bool borrowed) {
     spin_budget::give();
   }
   const bool replaced = quarantined_ < kMaxQuarantined && !stopping_ && start_lane_locked();
-  slots_[lane].retired = borrowed && replaced;
   ++quarantined_;
   if (!replaced) live_.fetch_sub(1, std::memory_order_seq_cst);
   return replaced;

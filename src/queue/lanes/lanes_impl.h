@@ -143,6 +143,7 @@ class Lanes::Impl final : public Watched, public std::enable_shared_from_this<La
   void start_missing_locked();
   void start_missing_when_idle();
   void come_back(LaneId lane);
+  void return_to_service(LaneId lane) noexcept;
 
   const uint32_t base_;  // LanesOptions::count
   const uint32_t most_added_;
@@ -168,9 +169,9 @@ class Lanes::Impl final : public Watched, public std::enable_shared_from_this<La
 
   struct Slot {
     explicit Slot(std::chrono::nanoseconds limit) noexcept : spin(limit) {}
-    AdaptiveSpin spin;     // state of the lane's own thread
-    bool in_use = false;   // in service, or set aside and still hanging
-    bool retired = false;  // replaced while it was borrowed: its own thread sleeps until stop()
+    AdaptiveSpin spin;    // state of the lane's own thread
+    bool in_use = false;  // has a thread, or one that was set aside and still hangs
+    bool spare = false;  // was set aside while it was borrowed and has come back: its thread sleeps
     std::thread thread;
   };
   std::mutex threads_mutex_;
