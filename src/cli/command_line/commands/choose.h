@@ -1,5 +1,5 @@
-// What the definition of each command ends with: its help by example, and what runs when it is
-// chosen.
+// Each command is defined by its options and, with these functions, by examples for its help and by
+// the function that runs if it is chosen.
 #pragma once
 
 #include <CLI/CLI.hpp>
