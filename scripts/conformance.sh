@@ -25,7 +25,7 @@ trap 'rm -f "$results" "$table" "$own"' EXIT
   echo '## Operators of later opsets and of com.microsoft'
   echo
   echo 'These tests do not have them. A case of our own (`tests/onnx/cases`) has many nodes of an operator, and is right'
-  echo 'where ONNX Runtime gives the same. [opsets.md](opsets.md) says what there is of opsets 23 to 26.'
+  echo 'where ONNX Runtime gives the same. [opsets.md](opsets.md) says what there is of opsets 23 to 27.'
   echo
   sed -n '/^| operator/,/^$/p' "$own" | sed '/^$/d'
 } >docs/operators.md

@@ -43,7 +43,9 @@ struct LoweringOptions {
   // was lowered with the same StageRequest::as_written.
   bool as_written = false;
   // Whether attention stays the MatMuls and the Softmax that it consists of: for callers that
-  // choose a precision for each of these, or that divide them among ranks.
+  // choose a precision for each of these, or that divide them among ranks. Attention over a cache
+  // whose lengths are known only at run time (millrace.CachedAttention) is one operator all the
+  // same.
   bool attention_in_parts = false;
   // Called with the graph before the first pass ("import") and after each pass (its name), for
   // dumps and progress; may be empty.

@@ -34,7 +34,8 @@ struct Sinks {
 };
 
 // The keys that a query sees: the last `window` of those before `end`, to which each later query
-// adds `later`. All, unless it is said.
+// adds `later`; by default all. The keys and values of a block are computed with even where a query
+// sees only some of them, and hidden ones are multiplied by 0, so all of them have to be finite.
 struct Seen {
   static constexpr size_t kAll = SIZE_MAX / 2;
   size_t end = kAll, later = 0, window = kAll;
