@@ -122,6 +122,25 @@ int reserved_munmap(void* memory, size_t bytes) noexcept {
   return 0;
 }
 
+// The destructors of oneDNN's static objects never run. A program may load and run models while it
+// exits, in destructors of its own static objects and in handlers of atexit(). Those that were
+// registered before oneDNN was loaded would run after oneDNN has destroyed the data from which
+// primitives are made. The objects end with the process, as does the code that uses them: the
+// plugin is never unloaded.
+constinit std::atomic<int> objects_kept{0};
+
+int keep_object(void (*)(void*), void*, void*) noexcept {
+  objects_kept.fetch_add(1, std::memory_order_relaxed);
+  return 0;
+}
+
+template <class Function>
+void* address_of(Function* function) {
+  return reinterpret_cast<void*>(function);
+}
+
+#if defined(__x86_64__)
+
 // libdnnl's thread-local variables, a few pointers. The dynamic loader allocates them for each
 // thread at its first access and ends the process when it cannot. These are part of every thread
 // instead.
@@ -148,25 +167,7 @@ bool fits(const ElfW(Phdr) & header) {
          header.p_align <= kThreadDataAlignment;
 }
 
-// The destructors of oneDNN's static objects never run. A program may load and run models while it
-// exits, in destructors of its own static objects and in handlers of atexit(). Those that were
-// registered before oneDNN was loaded would run after oneDNN has destroyed the data from which
-// primitives are made. The objects end with the process, as does the code that uses them: the
-// plugin is never unloaded.
-constinit std::atomic<int> objects_kept{0};
-
-int keep_object(void (*)(void*), void*, void*) noexcept {
-  objects_kept.fetch_add(1, std::memory_order_relaxed);
-  return 0;
-}
-
-template <class Function>
-void* address_of(Function* function) {
-  return reinterpret_cast<void*>(function);
-}
-
 int replace_thread_data(const dl_phdr_info& library) {
-#if defined(__x86_64__)
   if (library.dlpi_tls_data != nullptr) return 0;  // this thread has values in them already
   for (const ElfW(Phdr) & header : std::span(library.dlpi_phdr, library.dlpi_phnum)) {
     if (header.p_type != PT_TLS || !fits(header)) continue;
@@ -174,9 +175,17 @@ int replace_thread_data(const dl_phdr_info& library) {
     const Replacement replacement{"__tls_get_addr", address_of(reserved_tls_get_addr)};
     return replace_imports(library, {&replacement, 1});
   }
-#endif
   return 0;
 }
+
+#else
+
+// On other processors these variables are reached without a function that could be replaced.
+int replace_thread_data(const dl_phdr_info&) {
+  return 0;
+}
+
+#endif
 
 int replace_memory_calls(const dl_phdr_info& library) {
   const std::array replacements{
