@@ -7,6 +7,7 @@
 #   scripts/setup.sh --debian13  what scripts/test-debian13.sh needs besides
 #   scripts/setup.sh --packages  what scripts/test-packages.sh needs besides
 #   scripts/setup.sh --abi       what scripts/check_abi.sh needs besides
+#   scripts/setup.sh --arm64     what compiling for arm64 and scripts/test-arm64.sh need besides
 #   scripts/setup.sh --docs      what `make docs` needs besides
 #   scripts/setup.sh --list      print the package names and do nothing
 set -euo pipefail
@@ -43,6 +44,9 @@ elif [[ ${1:-} == --packages ]]; then
 elif [[ ${1:-} == --abi ]]; then
   packages=(abigail-tools)
   shift
+elif [[ ${1:-} == --arm64 ]]; then
+  packages=(g++-aarch64-linux-gnu qemu-user-static mmdebstrap debian-archive-keyring)
+  shift
 elif [[ ${1:-} == --docs ]]; then
   packages=(mkdocs mkdocs-material doxygen)
   shift
@@ -52,7 +56,7 @@ if [[ ${1:-} == --list ]]; then
   exit 0
 fi
 if [[ $# -gt 0 ]]; then
-  echo "usage: scripts/setup.sh [--dma-buf | --debian13 | --packages | --abi | --docs] [--list]" >&2
+  echo "usage: scripts/setup.sh [--dma-buf | --debian13 | --packages | --abi | --arm64 | --docs] [--list]" >&2
   exit 2
 fi
 
