@@ -5,6 +5,9 @@ PREFIX ?= /usr/local
 SECONDS ?= 60
 # This passes more options to cmake for the first configuration, such as -DMILLRACE_CCACHE=OFF.
 CMAKE_ARGS ?=
+# Packages for another processor: arm64, or nothing.
+ARCH =
+PACKAGE := $(or $(ARCH),package)
 
 .PHONY: help setup configure build shipped demo test test-dma-buf test-debian13 fuzz bench lint install \
   install-neuron-prefix package-build package tarball test-packages check-abi docs clean
@@ -21,7 +24,7 @@ help:
 	@echo 'make install  install into PREFIX=$(PREFIX) (DESTDIR is honoured)'
 	@echo 'make install-neuron-prefix  libnrt.so.1 and its headers into PREFIX=/opt/aws/neuron'
 	@echo '                            (FORCE=1 replaces another libnrt.so.1)'
-	@echo 'make package  make Debian packages in build/'
+	@echo 'make package  make Debian packages in build/ (ARCH=arm64: for arm64, compiled on this machine)'
 	@echo 'make tarball  make a folder with everything, packed, in build/, for any place'
 	@echo 'make test-packages  install the packages in a clean Debian 12, use and purge them'
 	@echo 'make check-abi  compare the libraries with those of the last tag'
@@ -82,17 +85,18 @@ install-neuron-prefix: shipped
 # A build of its own, as Debian has folders for libraries that `make install` does not use.
 package-build: setup
 	@mkdir -p build
-	@cmake --preset package $(CMAKE_ARGS) > build/package-configure.log 2>&1 || { cat build/package-configure.log; exit 1; }
-	@cmake --build --preset package
+	@$(if $(ARCH),scripts/make_$(ARCH)_root.sh,true)
+	@cmake --preset $(PACKAGE) $(CMAKE_ARGS) > build/$(PACKAGE)-configure.log 2>&1 || { cat build/$(PACKAGE)-configure.log; exit 1; }
+	@cmake --build --preset $(PACKAGE)
 
 package: package-build
 	@rm -f build/*.deb
-	@cd build/package && cpack -B .. > cpack.log 2>&1 || { cat cpack.log; exit 1; }
+	@cd build/$(PACKAGE) && cpack -B .. > cpack.log 2>&1 || { cat cpack.log; exit 1; }
 	@ls build/*.deb
 
 tarball: package-build
 	@rm -f build/millrace-*.tar.gz
-	@cd build/package && cpack -G TGZ -B .. > cpack.log 2>&1 || { cat cpack.log; exit 1; }
+	@cd build/$(PACKAGE) && cpack -G TGZ -B .. > cpack.log 2>&1 || { cat cpack.log; exit 1; }
 	@ls build/millrace-*.tar.gz
 
 # 77 is "skipped": not root, or no Debian 12 to be had.

@@ -54,8 +54,8 @@ if(TARGET millrace_python)
   add_dependencies(shipped millrace_python)
 endif()
 # The program writes its manual pages and the completion of shells from its own options. One that was
-# compiled for another machine cannot.
-if(NOT CMAKE_CROSSCOMPILING)
+# compiled for another machine needs an emulator for that.
+if(NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_EMULATOR)
   set(pages ${PROJECT_BINARY_DIR}/pages)
   add_custom_command(OUTPUT ${pages}/man1/millrace.1.gz
     COMMAND millrace_cli pages ${pages}
