@@ -36,7 +36,7 @@ CPU_CAPABILITIES = "device/cpu/capabilities"
 QUEUE = {f"queue/{folder}" for folder in QUEUE_FOLDERS}
 CORE = (
     BASE
-    | {"tensor", "memory", "model", "graph", "fallback", "lowering", "ranks", "timeline", "check", "device"}
+    | {"tensor", "memory", "model", "graph", "fallback", "lowering", "ranks", "timeline", "check", "record", "device"}
     | QUEUE
 )
 MAY_INCLUDE = {
@@ -55,8 +55,9 @@ MAY_INCLUDE = {
     },
     "timeline": BASE | {"model", "queue/requests"},
     "check": BASE | {"model", "queue/requests"},
+    "record": BASE | {"model", "queue/requests"},
     "device": BASE
-    | {"tensor", "memory", "model", "graph", "lowering", "ranks", "timeline", "check"}
+    | {"tensor", "memory", "model", "graph", "lowering", "ranks", "timeline", "check", "record"}
     | QUEUE
     | {CPU_CAPABILITIES},
     "device/cpu": CORE | {f"device/cpu/{folder}" for folder in DEVICE_CPU_FOLDERS},

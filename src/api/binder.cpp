@@ -6,7 +6,6 @@
 
 #include <new>
 
-#include "check/check.h"
 #include "runtime/jobs/watched_job.h"
 #include "tensor/tensor_shape.h"
 
@@ -144,13 +143,13 @@ void Binder::fill(runtime::JobTask& task, const Model::Impl& model, size_t index
   for (size_t i = 0; i < inputs.size(); ++i) tensors[i].owner = inputs[i].owner;
   for (size_t i = 0; i < outputs.size(); ++i) tensors[inputs.size() + i].owner = outputs[i].owner;
   const runtime::JobBindings& bound = bindings(index);
-  if (check::on()) [[unlikely]]
+  if (runtime::jobs_are_watched()) [[unlikely]]
     watch(model, job, bound);
   task.fill_taking(model.executor(), bound, tensors);
 }
 
 void Binder::lend(runtime::JobTask& task, const Model::Impl& model) const noexcept {
-  if (check::on()) [[unlikely]]
+  if (runtime::jobs_are_watched()) [[unlikely]]
     watch(model, storage_->jobs.back(), storage_->bindings);
   task.lend(*model.executor(), storage_->bindings);
 }

@@ -23,6 +23,7 @@
 #include "device/faulty/faulty_device.h"
 #include "device/null/null_device.h"
 #include "device/paced/paced_device.h"
+#include "record/record_program.h"
 #include "timeline/trace_file.h"
 
 namespace millrace::device {
@@ -176,6 +177,7 @@ Result<std::shared_ptr<Device>> open_device_of_program(const std::optional<std::
     log(LogLevel::kWarning, "settings", warning);
   timeline::trace_program();
   check::check_program();
+  record::record_program();
   return open_device(name_for_program(name), options);
 }
 

@@ -307,7 +307,7 @@ Result<SessionJobId> Session::Impl::submit_checked(const JobBindings& bindings,
 // has.
 void Session::Impl::watch(const JobBindings& bindings, SessionJobId id,
                           bool has_callback) const noexcept {
-  if (!check::on()) [[likely]]
+  if (!jobs_are_watched()) [[likely]]
     return;
   watch_job(model(), bindings,
             {.in_order_of_unit = false, .has_callback = has_callback, .shown_id = id});

@@ -24,6 +24,7 @@ constexpr std::string_view kGuarded[] = {
     "MILLRACE_PACKED_WEIGHTS",
     "MILLRACE_PLUGIN_DIR",
     "MILLRACE_PL_KERNELS",
+    "MILLRACE_RECORD",
     "MILLRACE_TRACE",
     "MILLRACE_TRANSFER_FAULTS",
     "MILLRACE_TUNE",

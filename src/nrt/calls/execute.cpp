@@ -9,6 +9,7 @@
 #include "nrt/nrt_experimental.h"
 #include "nrt/requests/compute_task.h"
 #include "nrt/requests/watched_request.h"
+#include "runtime/jobs/watched_job.h"
 
 namespace millrace::nrt {
 namespace {
@@ -28,7 +29,7 @@ NRT_STATUS execute(const char* call, Runtime& runtime, const Execution& executio
   NRT_STATUS outcome = NRT_FAILURE;
   const check::SynchronousCall waits;
   const Status status = (*unit)->queue_unit().execute([&](queue::Task& task) {
-    if (check::on()) [[unlikely]]
+    if (runtime::jobs_are_watched()) [[unlikely]]
       watch_execution(*binding, (*unit)->number());
     static_cast<ComputeTask&>(task).fill(std::move(binding), {&outcome, nullptr});
     accepted = true;

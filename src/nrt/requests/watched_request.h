@@ -1,5 +1,7 @@
-// Tells the hazard checker (check/check.h) which memory a request uses. `unit` is the number of the
-// unit in the ids that programs see. Requirement: check::on() returned true. Thread-safe.
+// Tells the hazard checker (check/check.h) and, of executions, the recorder (record/record.h) which
+// memory a request uses. `unit` is the number of the unit in the ids that programs see.
+// Requirement: check::on() or, for an execution, runtime::jobs_are_watched() returned true.
+// Thread-safe.
 #pragma once
 
 #include <cstdint>

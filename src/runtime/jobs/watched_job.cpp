@@ -5,6 +5,8 @@
 #include <exception>
 #include <vector>
 
+#include "runtime/jobs/recorded_job.h"
+
 namespace millrace::runtime {
 namespace {
 
@@ -37,6 +39,8 @@ std::vector<check::Tensor> tensors_of(const Boundaries& boundaries,
 
 void watch_job(const graph::CompiledModel& model, const JobBindings& bindings,
                const check::JobTraits& traits) noexcept {
+  if (record::on()) record_job(model, bindings);
+  if (!check::on()) return;
   try {
     check::begin_job(fmt::format("model \"{}\"", model.name),
                      tensors_of(model.inputs, bindings.inputs, bindings.open_inputs),

@@ -17,7 +17,9 @@
 #include "graph/archive/codec.h"
 #include "memory/buffer.h"
 #include "model/archive.h"
+#include "record/record.h"
 #include "runtime/loading/memory_limit.h"
+#include "runtime/loading/recorded_model.h"
 #include "runtime/loading/static_model.h"
 #include "runtime/loading/vendor_boundary.h"
 #include "runtime/loading/verification.h"
@@ -117,7 +119,11 @@ Result<std::shared_ptr<const device::Program>> load_program(const std::string& p
       if (!profile.empty()) {
         MILLRACE_ASSIGN_OR_RETURN(model, as_static(std::move(model), device, path, profile));
       }
-      return load_on(device, std::move(model), path, memory_limit);
+      MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const device::Program> program,
+                                load_on(device, std::move(model), path, memory_limit));
+      if (record::on()) [[unlikely]]
+        record_model(*program, {*opened.model, path}, profile);
+      return program;
     });
   });
 }
@@ -132,7 +138,17 @@ Result<std::shared_ptr<const device::Program>> load_program(
     return verified(opened, [&]() -> Result<std::shared_ptr<const device::Program>> {
       MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const graph::CompiledModel> model,
                                 for_vendors(opened, device));
-      return load_on(device, std::move(model), "", 0, std::move(communicator));
+      const bool is_of_rank = communicator != nullptr;
+      MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const device::Program> program,
+                                load_on(device, std::move(model), "", 0, std::move(communicator)));
+      if (record::on()) [[unlikely]] {
+        // A rank's jobs cannot be run again without the other ranks.
+        if (is_of_rank)
+          record::forget_model(&program->model());
+        else
+          record_static_model(*program, {*opened.model, "", archive}, "");
+      }
+      return program;
     });
   });
 }
@@ -151,6 +167,8 @@ Result<LoadedProgram> load_program(const std::string& path,
                                 for_vendors(opened, *device, profile));
       MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const device::Program> program,
                                 load_on(*device, std::move(model), path));
+      if (record::on()) [[unlikely]]
+        record_static_model(*program, {*opened.model, path}, profile);
       return LoadedProgram{std::move(device), std::move(program), opened.columns};
     });
   });

@@ -16,6 +16,7 @@
 #include "nrt/requests/compute_task.h"
 #include "nrt/requests/transfer_task.h"
 #include "nrt/requests/watched_request.h"
+#include "runtime/jobs/watched_job.h"
 
 namespace millrace::nrt {
 namespace {
@@ -149,7 +150,7 @@ NRT_STATUS schedule_execution(const Route& route, nrt_model* model, const nrt_te
     status = bind_execution(route.call, runtime, execution, binding);
     if (status != NRT_SUCCESS) return status;
     return submit<ComputeTask>(route, destination, [&](ComputeTask& task, StatusTarget target) {
-      if (check::on()) [[unlikely]]
+      if (runtime::jobs_are_watched()) [[unlikely]]
         watch_execution(*binding, destination.unit->number());
       task.fill(std::move(binding), std::move(target));
     });
