@@ -176,6 +176,15 @@ struct FaultsArguments {
   std::string unit, model;  // of these jobs; empty: names that no rule has
 };
 
+struct ReplayArguments {
+  std::string folder;
+  bool in_time = false;  // at the recorded times; otherwise as fast as the device can
+  std::string device = "cpu";
+  std::optional<double> relative_tolerance, absolute_tolerance;
+  double timeout_seconds = 60;  // of a job without progress
+  bool json = false;
+};
+
 struct PaceArguments {
   std::vector<std::string> logs;   // of the device whose pace it is
   std::vector<std::string> times;  // as NAME=MEAN or NAME=MEAN,P99
@@ -206,7 +215,7 @@ struct ConformanceArguments {
 };
 
 // The exit codes of every command. A command that has done its work returns 0, or kDifferent if
-// what it compared or tested does not hold: `compare`, `golden` and `conformance`.
+// what it compared or tested does not hold: `compare`, `golden`, `replay` and `conformance`.
 inline constexpr int kFailed = 1;
 inline constexpr int kWrongCommandLine = 2;
 inline constexpr int kDifferent = 3;
@@ -245,6 +254,7 @@ Status run_pace(const PaceArguments& arguments);
 Status run_simulate(const SimulateArguments& arguments);
 Result<int> run_compare(const CompareArguments& arguments);          // the exit code
 Result<int> run_golden(const GoldenArguments& arguments);            // the exit code
+Result<int> run_replay(const ReplayArguments& arguments);            // the exit code
 Result<int> run_trace(const TraceArguments& arguments);              // the exit code
 Result<int> run_check(const CheckArguments& arguments);              // the exit code
 Result<int> run_conformance(const ConformanceArguments& arguments);  // the exit code

@@ -20,7 +20,7 @@ using ::testing::StartsWith;
 const std::vector<std::string> kCommands = {
     "compile", "inspect", "run",    "bench", "shard",       "compare", "evaluate",
     "explain", "tune",    "golden", "trace", "conformance", "serve",   "doctor",
-    "env",     "help",    "faults", "pace",  "simulate",    "check"};
+    "env",     "help",    "faults", "pace",  "simulate",    "check",   "replay"};
 
 class CommandLineTest : public CliTest {
  protected:

@@ -16,6 +16,7 @@ void add_commands(CLI::App& program, CommandLine& line) {
   add_explain_command(program, line);
   add_tune_command(program, line);
   add_golden_command(program, line);
+  add_replay_command(program, line);
   add_faults_command(program, line);
   add_pace_command(program, line);
   add_simulate_command(program, line);

@@ -19,6 +19,7 @@ void add_evaluate_command(CLI::App& program, CommandLine& line);
 void add_explain_command(CLI::App& program, CommandLine& line);
 void add_tune_command(CLI::App& program, CommandLine& line);
 void add_golden_command(CLI::App& program, CommandLine& line);
+void add_replay_command(CLI::App& program, CommandLine& line);
 void add_faults_command(CLI::App& program, CommandLine& line);
 void add_pace_command(CLI::App& program, CommandLine& line);
 void add_simulate_command(CLI::App& program, CommandLine& line);
