@@ -22,6 +22,7 @@ import check_links  # noqa: E402
 OUT = ROOT / "build/docs"
 PAGES = OUT / "pages"
 LANGUAGES = {".h": "cpp", ".hpp": "cpp", ".c": "c", ".cpp": "cpp", ".py": "python", ".fbs": "idl"}
+PICTURES = {".png", ".svg"}
 TARGET = re.compile(r"(?<=\]\()[^()\s]+(?=\))")
 
 
@@ -52,6 +53,8 @@ class Stage:
         path, fragment = self.tree.resolve(page, target)
         if path in self.tree.folders:
             path = self.page_of_folder(path)
+        elif pathlib.PurePath(path).suffix in PICTURES:
+            self.copy(path)
         elif path not in self.tree.pages:
             path = self.page_of_source(path)
         relative = os.path.relpath(path, pathlib.PurePath(page).parent)
@@ -71,6 +74,10 @@ class Stage:
             language = LANGUAGES.get(pathlib.PurePath(path).suffix, "text")
             self.write(page, f"# {path}\n\n````{language}\n{text}````\n")
         return page
+
+    def copy(self, name):
+        (PAGES / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(ROOT / name, PAGES / name)
 
     def write(self, name, text):
         self.written.add(name)

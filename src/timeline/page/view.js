@@ -169,16 +169,16 @@ function drawCounter(pen, {counter, most, marks, top}) {
   const bottom = top + kRow - 2, unit = (kRow - 6) / most;
   pen.fillStyle = colours.waiting;
   const {points} = counter;
-  let drawn = -1, peak = 0;
+  let drawn = -1, peak = 0;  // the column that was drawn last, and the greatest count in it
   for (let i = 0; i < points.length; ++i) {
-    const end = i + 1 < points.length ? points[i + 1].time : model.span.end;
-    if (end < range.begin || points[i].time > range.end) continue;
-    const x = Math.max(kName, toX(points[i].time)), column = Math.floor(x);
+    const {time, count} = points[i], end = i + 1 < points.length ? points[i + 1].time : model.span.end;
+    if (end < range.begin || time > range.end) continue;
+    const x = Math.max(kName, toX(time)), column = Math.floor(x);
     const right = Math.max(x + 0.5, toX(end));
-    if (column === drawn && points[i].count <= peak && right < column + 1) continue;
-    peak = column === drawn ? Math.max(peak, points[i].count) : points[i].count;
+    if (column === drawn && count <= peak && right < column + 1) continue;
+    peak = column === drawn ? Math.max(peak, count) : count;
     drawn = column;
-    pen.fillRect(x, bottom - peak * unit, right - x, peak * unit);
+    pen.fillRect(x, bottom - count * unit, right - x, count * unit);
   }
   for (const mark of marks) drawMark(pen, mark, top);
 }
