@@ -254,6 +254,7 @@ void Inference::answer_with_outputs() {
       response = infer_response(self->model_->name(), self->model_->version(), self->request_.id,
                                 outputs, self->model_->labels());
       self->hand_memory_to(response);
+      response.request_id = std::move(self->request_.id);
     } catch (const std::exception& error) {
       response = response_of(error);
     }
@@ -279,7 +280,9 @@ void Inference::answer_with(const Status& status) {
     default:
       break;
   }
-  respond_(response_of(status, model_->retry_after_seconds()));
+  HttpResponse response = response_of(status, model_->retry_after_seconds());
+  response.request_id = std::move(request_.id);
+  respond_(std::move(response));
 }
 
 }  // namespace millrace::serve

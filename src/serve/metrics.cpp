@@ -48,6 +48,12 @@ struct Metrics::Families {
                                 .Name("millrace_input_copied_bytes_total")
                                 .Help("Bytes of raw inputs that were copied to align them")
                                 .Register(registry);
+  Counter& dropped_lines =
+      prometheus::BuildCounter()
+          .Name("millrace_access_log_dropped_total")
+          .Help("Lines of the access log that were not written, since it was too slow or failed")
+          .Register(registry)
+          .Add({});
   Gauge& connections = prometheus::BuildGauge()
                            .Name("millrace_http_connections")
                            .Help("Open connections")
@@ -128,6 +134,10 @@ void Metrics::answered(unsigned status) noexcept {
   } catch (const std::bad_alloc&) {
     return;
   }
+}
+
+void Metrics::log_line_dropped() noexcept {
+  families_->dropped_lines.Increment();
 }
 
 std::string Metrics::text(uint32_t connections) {

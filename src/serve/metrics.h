@@ -32,6 +32,8 @@ class Metrics {
   std::unique_ptr<ModelMetrics> add_model(const std::string& name, const std::string& version);
   // Counts an answer to a request that belongs to no model.
   void answered(unsigned status) noexcept;
+  // Counts a line of the access log that was not written.
+  void log_line_dropped() noexcept;
   // Returns the text of /metrics. `connections` is their number at the moment.
   std::string text(uint32_t connections);
 

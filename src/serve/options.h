@@ -43,6 +43,7 @@ struct Options {
   std::string unix_socket;     // path of one to listen at, too; empty: none
   bool model_control = false;  // whether clients may load and unload models
   std::string token_file;      // its first line is the token that clients must state; empty: none
+  std::string access_log;      // a file, or "-" for standard output; empty: none
   std::string labels;          // a file with the names of classes; empty: none
 };
 

@@ -36,6 +36,7 @@ Result<std::unique_ptr<Server>> Server::start(const Options& options) {
   MILLRACE_ASSIGN_OR_RETURN(Device device, Device::open(options.device));
   MILLRACE_ASSIGN_OR_RETURN(std::unique_ptr<Server> server, create(options, std::move(device)));
   MILLRACE_RETURN_IF_ERROR(server->read_token());
+  MILLRACE_RETURN_IF_ERROR(server->open_log());
   MILLRACE_RETURN_IF_ERROR(server->models_.start());
   MILLRACE_RETURN_IF_ERROR(server->listen());
   return server;
@@ -51,13 +52,26 @@ Status Server::read_token() {
   return {};
 }
 
-Status Server::listen() {
+Status Server::open_log() {
+  if (options_.access_log.empty()) return {};
   MILLRACE_ASSIGN_OR_RETURN(
-      http_, HttpServer::start(options_.address, options_.http_port, options_.http, service_,
+      log_, AccessLog::open(options_.access_log, [this] { metrics_.log_line_dropped(); }));
+  logged_ = std::make_unique<LoggedHandler>(service_, models_, *log_);
+  return {};
+}
+
+void Server::reopen_log() noexcept {
+  if (log_) log_->reopen();
+}
+
+Status Server::listen() {
+  Handler& handler = logged_ ? static_cast<Handler&>(*logged_) : service_;
+  MILLRACE_ASSIGN_OR_RETURN(
+      http_, HttpServer::start(options_.address, options_.http_port, options_.http, handler,
                                workers_, connections_, options_.unix_socket));
   if (!options_.grpc_port) return {};
   MILLRACE_ASSIGN_OR_RETURN(grpc_, GrpcServer::start(options_.address, *options_.grpc_port,
-                                                     options_.http, service_, workers_));
+                                                     options_.http, handler, workers_));
   return {};
 }
 

@@ -14,6 +14,8 @@
 
 #include "base/status.h"
 #include "millrace/device.hpp"
+#include "serve/access_log/access_log.h"
+#include "serve/access_log/logged_handler.h"
 #include "serve/grpc/grpc_server.h"
 #include "serve/http/http_server.h"
 #include "serve/http/workers.h"
@@ -41,6 +43,9 @@ class Server {
   // Returns the models of repositories that could not be loaded.
   std::vector<FailedModel> failed_models() const { return models_.failed(); }
 
+  // Opens the access log again, soon, whose file has been renamed.
+  void reopen_log() noexcept;
+
   // Refuses new inference, waits for what was accepted, and ends. Requests that are not answered by
   // the time that the options state are cancelled. Returns whether all were answered in time.
   bool drain();
@@ -49,6 +54,7 @@ class Server {
   Server(const Options& options, Device device);
   static Result<std::unique_ptr<Server>> create(const Options& options, Device device);
   Status read_token();
+  Status open_log();
   Status listen();
   bool wait_answered(std::chrono::steady_clock::time_point limit);
 
@@ -59,6 +65,8 @@ class Server {
   Workers workers_;
   std::atomic<uint32_t> connections_ = 0;
   Service service_;
+  std::unique_ptr<AccessLog> log_;         // null: none
+  std::unique_ptr<LoggedHandler> logged_;  // null: requests are not logged
   std::unique_ptr<HttpServer> http_;
   std::unique_ptr<GrpcServer> grpc_;  // null: no gRPC
 };

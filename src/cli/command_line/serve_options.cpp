@@ -85,6 +85,10 @@ void add_http_options(CLI::App& command, serve::Options& options) {
                             "a file whose first line clients must state as bearer token, except "
                             "for the health of the server"),
          "FILE");
+  taking(command.add_option("--access-log", options.access_log,
+                            "a file, to which a line of JSON is added for each request; - is "
+                            "standard output; SIGHUP opens it again"),
+         "FILE");
   as_count(command.add_option("--max-body", http.body_bytes, "greatest size of a body in bytes"), 1,
            kMostBodyBytes)
       ->capture_default_str();

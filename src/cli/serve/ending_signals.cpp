@@ -27,13 +27,15 @@ struct EndingSignals::State {
   std::mutex mutex;
   std::condition_variable changed;
   Phase phase = Phase::kLoading;
+  std::function<void()> on_hang_up;
 };
 
-Result<EndingSignals> EndingSignals::start() {
+Result<EndingSignals> EndingSignals::start(bool with_hang_up) {
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGINT);
+  if (with_hang_up) sigaddset(&signals, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   auto state = std::make_shared<State>();
   auto thread = start_thread("millrace-signal", [state, signals] { watch(signals, *state); });
@@ -47,6 +49,10 @@ void EndingSignals::watch(const sigset_t& signals, State& state) {
     int signal = 0;
     if (sigwait(&signals, &signal) != 0) continue;
     const std::lock_guard lock(state.mutex);
+    if (signal == SIGHUP) {
+      if (state.phase == State::Phase::kServing && state.on_hang_up) state.on_hang_up();
+      continue;
+    }
     if (state.phase == State::Phase::kLoading)
       end_at_once(signal, "millrace serve: ended while models were loaded\n");
     if (state.phase == State::Phase::kEnding)
@@ -56,8 +62,9 @@ void EndingSignals::watch(const sigset_t& signals, State& state) {
   }
 }
 
-void EndingSignals::serve() {
+void EndingSignals::serve(std::function<void()> on_hang_up) {
   const std::lock_guard lock(state_->mutex);
+  state_->on_hang_up = std::move(on_hang_up);
   state_->phase = State::Phase::kServing;
 }
 

@@ -1,4 +1,5 @@
-// EndingSignals: SIGTERM and SIGINT end the program, in the way that fits its state.
+// EndingSignals: SIGTERM and SIGINT end the program, in the way that fits its state. SIGHUP may do
+// something else while it serves.
 //
 //   models are loaded  -> the signal ends the program at once
 //   serving            -> wait() returns
@@ -9,6 +10,7 @@
 #pragma once
 
 #include <csignal>
+#include <functional>
 #include <memory>
 
 #include "base/status.h"
@@ -19,10 +21,11 @@ class EndingSignals {
  public:
   // Blocks the signals in this thread, and so in those that it starts; a thread waits for them.
   // kResourceExhausted if the system refuses it.
-  static Result<EndingSignals> start();
+  // SIGHUP is one of them if that is wanted; otherwise it ends the program, as usual.
+  static Result<EndingSignals> start(bool with_hang_up = false);
 
-  // The models have been loaded.
-  void serve();
+  // The models have been loaded. The function is called for each SIGHUP until wait() returns.
+  void serve(std::function<void()> on_hang_up = {});
   // Waits for a signal.
   void wait();
 

@@ -47,11 +47,11 @@ int serve_models(int argc, char** argv) {
   if (!*parsed) return 0;
   const serve::Options& options = **parsed;
   ::signal(SIGPIPE, SIG_IGN);
-  auto signals = EndingSignals::start();
+  auto signals = EndingSignals::start(!options.access_log.empty());
   if (!signals.ok()) return fail_to_serve(signals.status().message());
   auto server = serve::Server::start(options);
   if (!server.ok()) return fail_to_serve(server.status().message());
-  signals->serve();
+  signals->serve([own = server->get()] { own->reopen_log(); });
   say_ready(**server);
   signals->wait();
   // Nobody may read this any more, which must not stop the drain.

@@ -39,7 +39,7 @@ void Backend::begin(const inference::ModelInferRequest& request, const CallHead&
                     const std::shared_ptr<RequestWork>& work, const Respond& respond) {
   if (const Status status = check_names(request.model_name(), request.model_version());
       !status.ok())
-    return respond(refusal({}, status));
+    return respond(refusal(rest_head("", head), status));
   HttpRequest rest = rest_head(request, head);
   if (request.model_name().empty())
     return respond(refusal(rest, invalid_argument("the request names no model")));

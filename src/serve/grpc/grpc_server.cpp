@@ -75,27 +75,27 @@ class Front final : public inference::GRPCInferenceService::CallbackService {
  private:
   Unary* ServerLive(Context* context, const inference::ServerLiveRequest*,
                     inference::ServerLiveResponse* response) override {
-    return look_up(*context, "/v2/health/live",
+    return look_up(*context, "ServerLive", "/v2/health/live",
                    [response](const json& body) { response->set_live(body.value("live", false)); });
   }
 
   Unary* ServerReady(Context* context, const inference::ServerReadyRequest*,
                      inference::ServerReadyResponse* response) override {
-    return look_up(*context, "/v2/health/ready", [response](const json& body) {
+    return look_up(*context, "ServerReady", "/v2/health/ready", [response](const json& body) {
       response->set_ready(body.value("ready", false));
     });
   }
 
   Unary* ModelReady(Context* context, const inference::ModelReadyRequest* request,
                     inference::ModelReadyResponse* response) override {
-    return look_up_model(*context, *request, "/ready", [response](const json& body) {
+    return look_up_model(*context, "ModelReady", *request, "/ready", [response](const json& body) {
       response->set_ready(body.value("ready", false));
     });
   }
 
   Unary* ServerMetadata(Context* context, const inference::ServerMetadataRequest*,
                         inference::ServerMetadataResponse* response) override {
-    return look_up(*context, "/v2", [response](const json& body) {
+    return look_up(*context, "ServerMetadata", "/v2", [response](const json& body) {
       response->set_name(body.value("name", ""));
       response->set_version(body.value("version", ""));
       for (const json& extension : body.at("extensions"))
@@ -105,7 +105,7 @@ class Front final : public inference::GRPCInferenceService::CallbackService {
 
   Unary* ModelMetadata(Context* context, const inference::ModelMetadataRequest* request,
                        inference::ModelMetadataResponse* response) override {
-    return look_up_model(*context, *request, "", [response](const json& body) {
+    return look_up_model(*context, "ModelMetadata", *request, "", [response](const json& body) {
       response->set_name(body.value("name", ""));
       response->set_platform(body.value("platform", ""));
       for (const json& version : body.at("versions"))
@@ -126,7 +126,8 @@ class Front final : public inference::GRPCInferenceService::CallbackService {
   }
 
   template <class Request, class Fill>
-  Unary* look_up_model(Context& context, const Request& request, std::string_view call, Fill fill) {
+  Unary* look_up_model(Context& context, std::string_view name, const Request& request,
+                       std::string_view call, Fill fill) {
     const Status status = request.name().empty() ? invalid_argument("the request names no model")
                                                  : check_names(request.name(), request.version());
     if (!status.ok()) {
@@ -134,16 +135,16 @@ class Front final : public inference::GRPCInferenceService::CallbackService {
       reactor->Finish({grpc::StatusCode::INVALID_ARGUMENT, status.message()});
       return reactor;
     }
-    return look_up(context, model_path(request.name(), request.version()).append(call),
+    return look_up(context, name, model_path(request.name(), request.version()).append(call),
                    std::move(fill));
   }
 
   // `fill` takes the JSON of an answer without error. What is not ready has the status 503 there.
   template <class Fill>
-  Unary* look_up(Context& context, std::string path, Fill fill) {
+  Unary* look_up(Context& context, std::string_view name, std::string path, Fill fill) {
     Unary* const reactor = context.DefaultReactor();
     backend_.look_up(
-        std::move(path), head_of(context), [reactor, fill](const HttpResponse& answer) {
+        std::move(path), head_of(context, name), [reactor, fill](const HttpResponse& answer) {
           grpc::Status status;
           try {
             const json body = json::parse(answer.text);

@@ -7,12 +7,15 @@
 #include <grpcpp/server_context.h>
 #include <grpcpp/support/server_callback.h>
 
+#include <string_view>
+
 #include "open_inference.pb.h"
 #include "serve/grpc/backend.h"
 
 namespace millrace::serve {
 
-CallHead head_of(const grpc::CallbackServerContext& context);
+// `name` is that of the call, in static memory.
+CallHead head_of(const grpc::CallbackServerContext& context, std::string_view name);
 
 // Begins to answer a call of ModelInfer. The messages live until gRPC is done with the call.
 grpc::ServerUnaryReactor* infer_once(Backend& backend, grpc::CallbackServerContext& context,

@@ -13,6 +13,14 @@ namespace {
 // Clients with a retry policy wait for so long, as gRPC's retry design says.
 constexpr const char* kPushback = "grpc-retry-pushback-ms";
 
+// gRPC says "ipv4:127.0.0.1:40000" and "ipv6:%5B::1%5D:40000".
+std::string remote_of(const std::string& peer) {
+  std::string remote = peer.substr(peer.find(':') + 1);
+  for (const auto& [code, letter] : {std::pair("%5B", "["), std::pair("%5D", "]")})
+    if (const size_t at = remote.find(code); at != std::string::npos) remote.replace(at, 3, letter);
+  return remote;
+}
+
 class InferOnce final : public grpc::ServerUnaryReactor,
                         public Call,
                         public std::enable_shared_from_this<InferOnce> {
@@ -22,7 +30,7 @@ class InferOnce final : public grpc::ServerUnaryReactor,
       : backend_(backend), context_(context), response_(response), work_(backend.new_work()) {}
 
   void begin(const inference::ModelInferRequest& request) {
-    backend_.infer(request, head_of(context_), work_,
+    backend_.infer(request, head_of(context_, "ModelInfer"), work_,
                    [self = shared_from_this(), form = AnswerForm(request)](
                        const HttpResponse& answer) { self->answer(answer, form); });
   }
@@ -58,14 +66,22 @@ class InferOnce final : public grpc::ServerUnaryReactor,
 
 }  // namespace
 
-CallHead head_of(const grpc::CallbackServerContext& context) {
+CallHead head_of(const grpc::CallbackServerContext& context, std::string_view name) {
   CallHead head;
+  head.name = name;
+  head.remote = remote_of(context.peer());
   const auto deadline = context.deadline();
   if (deadline != std::chrono::system_clock::time_point::max())
     head.time_left = deadline - std::chrono::system_clock::now();
-  const auto found = context.client_metadata().find("authorization");
-  if (found != context.client_metadata().end())
-    head.authorization.assign(found->second.data(), found->second.size());
+  const auto& metadata = context.client_metadata();
+  const auto text_of = [](const grpc::string_ref& value) {
+    return std::string(value.data(), value.size());
+  };
+  if (const auto found = metadata.find("authorization"); found != metadata.end())
+    head.authorization = text_of(found->second);
+  if (const auto found = metadata.find("traceparent");
+      found != metadata.end() && metadata.count("traceparent") == 1)
+    head.traceparent = text_of(found->second);
   return head;
 }
 

@@ -184,7 +184,7 @@ void InferStream::begin_stream_request() {
   const std::shared_ptr<RequestWork> work = backend_.new_work();
   taken->work = work;
   set_names(request_, *taken->answer.mutable_infer_response());
-  const CallHead head = head_of(context_);
+  const CallHead head = head_of(context_, "ModelStreamInfer");
   Respond respond = [self = shared_from_this(), form = AnswerForm(request_),
                      taken](const HttpResponse& http) { self->answer(taken, http, form); };
   {

@@ -279,10 +279,12 @@ std::string model_path(std::string_view name, std::string_view version) {
 
 HttpRequest rest_head(std::string path, const CallHead& call) {
   HttpRequest head;
+  head.origin = {.remote = call.remote, .grpc_call = call.name};
   head.arrival = std::chrono::steady_clock::now();
   head.method = "GET";
   head.target = std::move(path);
   if (!call.authorization.empty()) head.fields.emplace_back("Authorization", call.authorization);
+  if (!call.traceparent.empty()) head.fields.emplace_back("traceparent", call.traceparent);
   return head;
 }
 
@@ -290,6 +292,7 @@ HttpRequest rest_head(const inference::ModelInferRequest& request, const CallHea
   HttpRequest head =
       rest_head(model_path(request.model_name(), request.model_version()) + "/infer", call);
   head.method = "POST";
+  if (request.id().size() <= kLongestName) head.origin.request_id = request.id();
   head.fields.emplace_back("Content-Length", std::to_string(request.ByteSizeLong()));
   if (!call.time_left) return head;
   const auto time =

@@ -5,9 +5,11 @@
 
 #include <charconv>
 #include <exception>
+#include <new>
 #include <string_view>
 
 #include "base/log.h"
+#include "serve/http/remote.h"
 
 namespace millrace::serve {
 namespace {
@@ -25,6 +27,7 @@ Connection::Connection(Socket socket, Shared& shared, Connections& all)
     : shared_(shared),
       all_(all),
       stream_(std::move(socket)),
+      remote_(remote_of(stream_.socket())),
       buffer_(shared.limits.header_bytes + kReadAhead),
       body_share_(shared.body_bytes),
       answer_share_(shared.answer_bytes) {
@@ -58,13 +61,14 @@ void Connection::close() noexcept {
 
 // A client that is too slow is counted, as one that a limit refuses.
 void Connection::on_error(error_code error) noexcept {
-  if (error == beast::error::timeout) shared_.handler.refused(request_, kTooSlow);
+  if (error == beast::error::timeout) count_refusal(kTooSlow);
   close();
 }
 
 // Waits without a parser, so that an idle connection takes little memory.
 void Connection::wait_for_request() {
   request_ = HttpRequest{};
+  request_.origin.remote = remote_;
   if (buffer_.size() > 0) return read_header();
   stream_.expires_after(seconds(shared_.limits.idle_seconds));
   stream_.async_read_some(buffer_.prepare(kFirstRead),
@@ -152,8 +156,18 @@ std::optional<HttpResponse> Connection::refuse_head() {
 }
 
 HttpResponse Connection::counted_refusal(HttpResponse response) {
-  shared_.handler.refused(request_, response.status);
+  count_refusal(response.status);
   return response;
+}
+
+// A request that a handler has been given has left nothing here but where it came from.
+void Connection::count_refusal(unsigned status) noexcept {
+  try {
+    request_.origin.remote = remote_;
+  } catch (const std::bad_alloc&) {
+    request_.origin.remote.clear();
+  }
+  shared_.handler.refused(request_, status);
 }
 
 void Connection::refuse_by_limit(HttpResponse response) {

@@ -70,6 +70,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void refuse(HttpResponse response);
   void refuse_by_limit(HttpResponse response);
   HttpResponse counted_refusal(HttpResponse response);
+  void count_refusal(unsigned status) noexcept;
 
   void begin_body();
   void write_continue();
@@ -98,6 +99,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Shared& shared_;
   Connections& all_;
   Stream stream_;
+  const std::string remote_;  // address and port of the client
   // It holds what was read behind the last request, and is limited, since the size of a chunk and
   // the fields behind the last one are not.
   beast::flat_buffer buffer_;

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "base/unique_fd.h"
+#include "serve/http/remote.h"
 
 namespace millrace::serve {
 namespace {
@@ -126,7 +127,9 @@ void Listener::turn_away(Socket socket) {
   static constexpr std::string_view kAnswer =
       "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 1\r\n"
       "Content-Length: 0\r\n\r\n";
-  shared_.handler.refused(HttpRequest{}, 503);
+  HttpRequest unread;
+  unread.origin.remote = remote_of(socket);
+  shared_.handler.refused(unread, 503);
   error_code ignored;
   socket.non_blocking(true, ignored);
   socket.write_some(asio::buffer(kAnswer.data(), kAnswer.size()), ignored);

@@ -20,7 +20,15 @@ namespace millrace::serve {
 
 using Fields = std::vector<std::pair<std::string, std::string>>;
 
+// Where a request comes from.
+struct Origin {
+  std::string remote;               // address and port; empty: not known
+  std::string_view grpc_call = {};  // name of the call, of static memory; empty: HTTP
+  std::string request_id = {};      // of gRPC, where it is not in the body
+};
+
 struct HttpRequest {
+  Origin origin = {};
   std::string method, target;
   Fields fields;
   MemoryBlock body;  // the byte behind the JSON header of the binary data extension is aligned
@@ -40,7 +48,8 @@ struct HttpResponse {
   std::string text = {};                             // the first part of the body
   std::vector<std::span<const std::byte>> raw = {};  // the other parts
   std::shared_ptr<const void> owner = {};            // of the memory of `raw`
-  size_t held_bytes = 0;  // memory that the owner keeps, if that is more than `raw`
+  std::string request_id = {};  // of an inference request; empty: none, or not read
+  size_t held_bytes = 0;        // memory that the owner keeps, if that is more than `raw`
 };
 
 // The number of bytes of the body.

@@ -1,0 +1,192 @@
+#include "serve/access_log/access_log.h"
+
+#include <fcntl.h>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <exception>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
+
+#include "base/log.h"
+#include "base/process/thread.h"
+
+namespace millrace::serve {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kMostQueued = 8192;
+// Between the first line of a batch and its writing, so that the thread seldom wakes.
+constexpr std::chrono::milliseconds kBatchTime{20};
+// A pipe that is ready takes so much without blocking.
+constexpr size_t kMostAtOnce = 4096;
+// For whoever reads the lines to take more.
+constexpr int kMostWaitMilliseconds = 1000;
+constexpr mode_t kFileMode = 0640;  // readable for those who collect logs
+
+std::string time_text(std::chrono::system_clock::time_point time) {
+  const auto ms = std::chrono::floor<std::chrono::milliseconds>(time.time_since_epoch());
+  const auto whole = std::chrono::floor<std::chrono::seconds>(ms);
+  return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z",
+                     fmt::gmtime(static_cast<std::time_t>(whole.count())), (ms - whole).count());
+}
+
+// Whole microseconds, since more digits mean nothing.
+double ms_of(std::chrono::nanoseconds time) {
+  const auto us = std::chrono::round<std::chrono::microseconds>(time).count();
+  return static_cast<double>(us) / 1000;
+}
+
+void add_text(Json& line, const char* name, const std::string& text) {
+  if (!text.empty()) line[name] = text;
+}
+
+}  // namespace
+
+std::string access_line(const AccessRecord& record) {
+  Json line = {{"time", time_text(record.time)}};
+  add_text(line, "remote", record.remote);
+  add_text(line, "protocol", record.protocol);
+  add_text(line, "method", record.method);
+  add_text(line, "path", record.path);
+  add_text(line, "model", record.model);
+  add_text(line, "version", record.version);
+  add_text(line, "id", record.id);
+  line["status"] = record.status;
+  line["bytes_in"] = record.bytes_in;
+  line["bytes_out"] = record.bytes_out;
+  if (record.duration) line["duration_ms"] = ms_of(*record.duration);
+  if (record.trace) {
+    line["trace_id"] = record.trace->trace_id;
+    line["parent_id"] = record.trace->parent_id;
+    line["sampled"] = record.trace->sampled;
+  }
+  return line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Result<std::unique_ptr<AccessLog>> AccessLog::open(const std::string& path,
+                                                   std::function<void()> dropped) {
+  std::unique_ptr<AccessLog> log(new AccessLog(path, std::move(dropped)));
+  MILLRACE_RETURN_IF_ERROR(log->open_file());
+  auto thread = start_thread("millrace-access", [own = log.get()] { own->run(); });
+  if (!thread.ok()) return thread.status();
+  log->thread_ = *std::move(thread);
+  return log;
+}
+
+AccessLog::~AccessLog() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  filled_.notify_all();
+  ended_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+Status AccessLog::open_file() {
+  UniqueFd file(path_ == "-"
+                    ? ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
+                    : ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK,
+                             kFileMode));
+  if (!file) return io_error("open the access log " + path_, errno);
+  file_ = std::move(file);
+  return {};
+}
+
+void AccessLog::write(AccessRecord record) noexcept {
+  try {
+    const std::lock_guard lock(mutex_);
+    if (queue_.size() < kMostQueued) {
+      queue_.push_back(std::move(record));
+      if (queue_.size() == 1) filled_.notify_one();
+      return;
+    }
+  } catch (const std::exception&) {
+    // There is no memory for a longer queue.
+  }
+  drop();
+}
+
+void AccessLog::reopen() noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    reopens_ = true;
+  }
+  filled_.notify_one();
+}
+
+void AccessLog::run() {
+  std::vector<AccessRecord> records;
+  std::unique_lock lock(mutex_);
+  while (!ending_ || !queue_.empty()) {
+    filled_.wait(lock, [this] { return ending_ || reopens_ || !queue_.empty(); });
+    ended_.wait_for(lock, kBatchTime, [this] { return ending_; });
+    std::swap(records, queue_);
+    const bool reopens = std::exchange(reopens_, false);
+    lock.unlock();
+    if (reopens) reopen_file();
+    write_all(records);
+    records.clear();
+    lock.lock();
+  }
+}
+
+// Once a write has failed the others are not tried, since each would be waited for.
+void AccessLog::write_all(std::span<const AccessRecord> records) {
+  while (!records.empty()) {
+    std::string text;
+    const size_t lines = join_lines(records, text);
+    if (!write_bytes(text)) return drop(records.size());
+    records = records.subspan(lines);
+  }
+}
+
+// Makes the first lines, as many as are written at once but at least one. Returns their number.
+size_t AccessLog::join_lines(std::span<const AccessRecord> records, std::string& text) const {
+  size_t lines = 0;
+  while (lines < records.size()) {
+    try {
+      const std::string line = access_line(records[lines]);
+      if (!text.empty() && text.size() + line.size() > kMostAtOnce) break;
+      text += line;
+    } catch (const std::exception&) {
+      drop();
+    }
+    ++lines;
+  }
+  return lines;
+}
+
+void AccessLog::drop(size_t lines) const noexcept {
+  for (; lines > 0; --lines) dropped_();
+}
+
+// False if not all could be written: the disk is full, or nobody takes it.
+bool AccessLog::write_bytes(std::string_view bytes) {
+  while (!bytes.empty()) {
+    pollfd ready{.fd = file_.get(), .events = POLLOUT, .revents = 0};
+    if (::poll(&ready, 1, kMostWaitMilliseconds) <= 0) return false;
+    const ssize_t written = ::write(file_.get(), bytes.data(), std::min(bytes.size(), kMostAtOnce));
+    if (written < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (written <= 0) return false;
+    bytes.remove_prefix(static_cast<size_t>(written));
+  }
+  return true;
+}
+
+void AccessLog::reopen_file() {
+  if (path_ == "-") return;
+  const Status status = open_file();
+  if (!status.ok())
+    log_format(LogLevel::kError, "serve", "the access log is not opened again: {}",
+               status.message());
+}
+
+}  // namespace millrace::serve
