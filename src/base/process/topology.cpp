@@ -57,12 +57,17 @@ bool has_fast_bf16(const CpuFeatures& features) {
   return features.avx512_bf16 && !has_slow_products;
 }
 
+// arm64 has numbers in place of a name: of who made the core, and which core it is.
 std::string read_cpu_model() {
   std::ifstream info("/proc/cpuinfo");
+  std::string maker;
   for (std::string line; std::getline(info, line);) {
-    if (!line.starts_with("model name")) continue;
     const size_t colon = line.find(": ");
-    return colon == std::string::npos ? std::string() : line.substr(colon + 2);
+    if (colon == std::string::npos) continue;
+    const std::string value = line.substr(colon + 2);
+    if (line.starts_with("model name")) return value;
+    if (line.starts_with("CPU implementer")) maker = value;
+    if (line.starts_with("CPU part")) return "Arm " + maker + " " + value;
   }
   return {};
 }
