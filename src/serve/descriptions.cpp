@@ -32,7 +32,7 @@ json statistics_of(const ServedModel& model) {
   return {{"name", model.name()},
           {"version", model.version()},
           {"last_inference", statistics.last_inference_ms},
-          {"inference_count", statistics.jobs.succeeded},
+          {"inference_count", statistics.frames},
           {"execution_count", statistics.jobs.succeeded},
           {"inference_stats",
            {{"success", duration(statistics.succeeded)}, {"fail", duration(statistics.failed)}}},

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
-#include <new>
 #include <utility>
 
 #include "base/never_destroyed.h"
@@ -79,7 +78,8 @@ std::shared_ptr<Inference> Inference::start(ServedModel& model, InferRequest req
   std::shared_ptr<Inference> inference(
       new Inference(model, std::move(request), std::move(respond), workers));
   Status status = inference->allocate_outputs();
-  if (status.ok()) status = inference->submit();
+  Batcher* const batcher = model.batcher();
+  if (status.ok()) status = batcher != nullptr ? batcher->add(inference) : inference->submit();
   if (status.ok()) return inference;
   inference->answer_with(status);
   return nullptr;
@@ -98,8 +98,7 @@ Status Inference::allocate_outputs() {
 }
 
 // A tensor holds all frames, one after another; a job takes them apart.
-std::vector<TensorArg> Inference::input_args() {
-  std::vector<TensorArg> args;
+void Inference::bind_inputs(std::vector<TensorArg>& args) {
   const auto infos = model_->model().inputs();
   for (uint32_t frame = 0; frame < request_.frames; ++frame) {
     for (size_t i = 0; i < infos.size(); ++i) {
@@ -109,11 +108,9 @@ std::vector<TensorArg> Inference::input_args() {
       if (infos[i].cpu.is_open) arg.shape = &input.shape;
     }
   }
-  return args;
 }
 
-std::vector<TensorArg> Inference::output_args() {
-  std::vector<TensorArg> args;
+void Inference::bind_outputs(std::vector<TensorArg>& args) {
   const auto infos = model_->model().outputs();
   for (uint32_t frame = 0; frame < request_.frames; ++frame) {
     for (size_t i = 0; i < infos.size(); ++i) {
@@ -123,11 +120,16 @@ std::vector<TensorArg> Inference::output_args() {
       arg.shape = &output.shape;
     }
   }
-  return args;
+}
+
+void Inference::bind(std::vector<TensorArg>& inputs, std::vector<TensorArg>& outputs) {
+  bind_inputs(inputs);
+  bind_outputs(outputs);
 }
 
 Status Inference::submit() {
-  const std::vector<TensorArg> inputs = input_args(), outputs = output_args();
+  std::vector<TensorArg> inputs, outputs;
+  bind(inputs, outputs);
   const std::lock_guard lock(mutex_);
   if (cancelled_) return {StatusCode::kCancelled, "the client has closed its connection"};
   const JobArgs args = {.inputs = inputs,
@@ -137,26 +139,12 @@ Status Inference::submit() {
                         .callback = [self = shared_from_this()](JobId, const Status& status) {
                           self->on_end(status);
                         }};
-  model_->metrics().job_accepted();
-  Result<Job> job = submit_copy(args);
-  if (!job.ok()) {
-    model_->metrics().job_ended();
-    return job.status();
-  }
-  job_ = *std::move(job);
+  MILLRACE_ASSIGN_OR_RETURN(job_, model_->submit(args));
   return {};
 }
 
-// The copy of the callback may find no memory; nothing has been submitted then.
-Result<Job> Inference::submit_copy(const JobArgs& args) {
-  try {
-    return model_->submit(args);
-  } catch (const std::bad_alloc&) {
-    return Status(StatusCode::kOutOfMemory, "there is not enough memory for another job");
-  }
-}
-
 void Inference::cancel() noexcept {
+  if (Batcher* const batcher = model_->batcher()) return batcher->cancel(*this);
   const std::lock_guard lock(mutex_);
   cancelled_ = true;
   // The outcome is what the callback reports.
@@ -164,7 +152,7 @@ void Inference::cancel() noexcept {
 }
 
 // In a list that begins in static memory, so that leak checkers know of it.
-void Inference::keep_for_good() {
+void Inference::keep_for_good() noexcept {
   static NeverDestroyed<std::mutex> mutex;
   static NeverDestroyed<std::shared_ptr<Inference>> first;
   const std::lock_guard lock(mutex.get());
@@ -172,13 +160,17 @@ void Inference::keep_for_good() {
 }
 
 void Inference::on_end(const Status& status) {
-  model_->metrics().job_ended();
+  model_->job_ended();
   {
     const std::lock_guard lock(mutex_);
     job_.detach();
   }
   // The thread of a job that hung may still write to its tensors, so their memory is never freed.
   if (status.code() == StatusCode::kHung) keep_for_good();
+  finish(status);
+}
+
+void Inference::finish(const Status& status) noexcept {
   try {
     answer_after(status);
   } catch (const std::exception& error) {
@@ -248,6 +240,7 @@ void Inference::hand_memory_to(HttpResponse& response) {
 
 void Inference::answer_with_outputs() {
   expect_outputs();
+  model_->computed(request_.frames);
   auto answer = [self = shared_from_this(), outputs = wanted_outputs()] {
     HttpResponse response;
     try {

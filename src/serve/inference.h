@@ -2,7 +2,8 @@
 //
 // It is shared by the connection, which may cancel it, and by the callback of its job. The callback
 // runs on a thread of Millrace and makes the answer, unless that has so much text that a worker
-// does. Whatever happens, exactly one answer is given.
+// does. Whatever happens, exactly one answer is given. If the model batches requests, its Batcher
+// has the job instead.
 #pragma once
 
 #include <memory>
@@ -12,6 +13,7 @@
 
 #include "base/status.h"
 #include "millrace/millrace.hpp"
+#include "serve/batching/batch_member.h"
 #include "serve/http/message.h"
 #include "serve/http/workers.h"
 #include "serve/models/served_model.h"
@@ -20,7 +22,7 @@
 
 namespace millrace::serve {
 
-class Inference : public Work, public std::enable_shared_from_this<Inference> {
+class Inference : public Work, public BatchMember, public std::enable_shared_from_this<Inference> {
  public:
   // Submits the job. Returns null if that fails; `respond` has been called then. The model is kept
   // until the inference is destroyed; `workers` must outlive the job.
@@ -28,6 +30,12 @@ class Inference : public Work, public std::enable_shared_from_this<Inference> {
                                           Workers& workers);
 
   void cancel() noexcept override;
+
+  uint32_t frames() const noexcept override { return request_.frames; }
+  Deadline deadline() const noexcept override { return request_.deadline; }
+  void bind(std::vector<TensorArg>& inputs, std::vector<TensorArg>& outputs) override;
+  void finish(const Status& status) noexcept override;
+  void keep_for_good() noexcept override;
 
  private:
   struct Output {
@@ -38,12 +46,10 @@ class Inference : public Work, public std::enable_shared_from_this<Inference> {
   Inference(ServedModel& model, InferRequest request, Respond respond, Workers& workers);
 
   Status allocate_outputs();
-  std::vector<TensorArg> input_args();
-  std::vector<TensorArg> output_args();
+  void bind_inputs(std::vector<TensorArg>& args);
+  void bind_outputs(std::vector<TensorArg>& args);
   Status submit();
-  Result<Job> submit_copy(const JobArgs& args);
   void on_end(const Status& status);
-  void keep_for_good();
   void answer_after(const Status& status);
   bool needs_more_memory();
   void hand_memory_to(HttpResponse& response);

@@ -22,6 +22,8 @@ const Histogram::BucketBoundaries kSeconds = {0.0001, 0.00025, 0.0005, 0.001, 0.
                                               0.01,   0.025,   0.05,   0.1,   0.25,   0.5,
                                               1,      2.5,     5,      10};
 
+const Histogram::BucketBoundaries kFrames = {1, 2, 4, 8, 16, 32, 64, 128, 256};
+
 }  // namespace
 
 struct Metrics::Families {
@@ -39,6 +41,10 @@ struct Metrics::Families {
                                  .Name("millrace_jobs_in_flight")
                                  .Help("Jobs that are accepted and not completed")
                                  .Register(registry);
+  Family<Histogram>& frames = prometheus::BuildHistogram()
+                                  .Name("millrace_job_frames")
+                                  .Help("Frames of the jobs that were accepted: the batch sizes")
+                                  .Register(registry);
   Family<Counter>& unserved =
       prometheus::BuildCounter()
           .Name("millrace_requests_unserved_total")
@@ -66,13 +72,14 @@ namespace {
 class CountedModel : public ModelMetrics {
  public:
   CountedModel(Family<Counter>& requests, Family<Counter>& unserved, Histogram& seconds,
-               Gauge& in_flight, Counter& copied, prometheus::Labels labels)
+               Histogram& frames, Gauge& in_flight, Counter& copied, prometheus::Labels labels)
       : requests_(requests),
         labels_(std::move(labels)),
         refused_(unserved.Add(with("reason", "refused"))),
         cancelled_(unserved.Add(with("reason", "cancelled"))),
         late_(unserved.Add(with("reason", "late"))),
         seconds_(seconds),
+        frames_(frames),
         in_flight_(in_flight),
         copied_(copied) {}
 
@@ -86,6 +93,7 @@ class CountedModel : public ModelMetrics {
   }
   void job_accepted() override { in_flight_.Increment(); }
   void job_ended() override { in_flight_.Decrement(); }
+  void job_frames(uint32_t frames) override { frames_.Observe(frames); }
   void refused() override { refused_.Increment(); }
   void cancelled() override { cancelled_.Increment(); }
   void late() override { late_.Increment(); }
@@ -101,7 +109,7 @@ class CountedModel : public ModelMetrics {
   Family<Counter>& requests_;
   const prometheus::Labels labels_;
   Counter &refused_, &cancelled_, &late_;
-  Histogram& seconds_;
+  Histogram &seconds_, &frames_;
   Gauge& in_flight_;
   Counter& copied_;
 };
@@ -122,9 +130,9 @@ std::unique_ptr<ModelMetrics> Metrics::add_model(const std::string& name,
                                                  const std::string& version) {
   const prometheus::Labels labels = {{"model", name}, {"version", version}};
   Families& all = *families_;
-  return std::make_unique<CountedModel>(all.requests, all.unserved,
-                                        all.seconds.Add(labels, kSeconds),
-                                        all.in_flight.Add(labels), all.copied.Add(labels), labels);
+  return std::make_unique<CountedModel>(
+      all.requests, all.unserved, all.seconds.Add(labels, kSeconds),
+      all.frames.Add(labels, kFrames), all.in_flight.Add(labels), all.copied.Add(labels), labels);
 }
 
 void Metrics::answered(unsigned status) noexcept {

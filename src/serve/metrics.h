@@ -17,10 +17,11 @@ class ModelMetrics {
   virtual void answered(unsigned status, double seconds) noexcept = 0;
   virtual void job_accepted() = 0;
   virtual void job_ended() = 0;
-  virtual void refused() = 0;               // since the queue was full
-  virtual void cancelled() = 0;             // since the client had gone, or the server ends
-  virtual void late() = 0;                  // since the deadline had passed
-  virtual void copied(uint64_t bytes) = 0;  // of raw inputs
+  virtual void job_frames(uint32_t frames) = 0;  // of a job that was accepted
+  virtual void refused() = 0;                    // since the queue was full
+  virtual void cancelled() = 0;                  // since the client had gone, or the server ends
+  virtual void late() = 0;                       // since the deadline had passed
+  virtual void copied(uint64_t bytes) = 0;       // of raw inputs
 };
 
 class Metrics {

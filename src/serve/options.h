@@ -31,6 +31,7 @@ struct Options {
   std::string device = "cpu";
   std::string precision = "fp32";        // of .onnx files
   uint32_t batch = 1;                    // frames per job of .onnx files
+  double batch_delay_seconds = 0;        // for which a request waits for others to share its job
   uint32_t queue_depth = 64;             // jobs that a unit accepts before one of them is completed
   uint32_t units = 0;                    // units of each model; 0: one for each lane of the device
   WhenFull when_full = WhenFull::kFail;  // when all units of a model are

@@ -85,6 +85,7 @@ Result<std::unique_ptr<Server>> Server::create(const Options& options, Device de
 
 bool Server::drain() {
   service_.begin_drain();
+  models_.end_waiting();
   http_->close_after_answers();
   if (grpc_) grpc_->end_streams();
   const auto time = std::chrono::duration_cast<std::chrono::nanoseconds>(

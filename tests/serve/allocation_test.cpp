@@ -23,16 +23,17 @@ namespace {
 
 class ServeAllocations : public ::testing::Test {
  protected:
-  ServeAllocations() {
-    EXPECT_TRUE(write_tiny_model(directory_.file("tiny.rai")).ok());
+  explicit ServeAllocations(uint32_t frames = 1) {
+    EXPECT_TRUE(write_tiny_model(directory_.file("tiny.rai"), {.batch_size = frames}).ok());
     options_.units = 1;
+    options_.batch_delay_seconds = frames > 1 ? 3600 : 0;
     options_.models = {directory_.file("tiny.rai")};
     EXPECT_TRUE(models_.start().ok());
     std::string data = "0";
-    for (int i = 1; i < 48; ++i) data += ",1";
+    for (uint32_t i = 1; i < frames * 48; ++i) data += ",1";
     body_ = R"({"id":"an id that is longer than a short string","inputs":[{"name":"data",)"
-            R"("shape":[1,3,4,4],"datatype":"FP32","data":[)" +
-            data + "]}]}";
+            R"("shape":[)" +
+            std::to_string(frames) + R"(,3,4,4],"datatype":"FP32","data":[)" + data + "]}]}";
   }
   ~ServeAllocations() override { models_.close(); }
 
@@ -46,6 +47,8 @@ class ServeAllocations : public ::testing::Test {
     return request;
   }
 
+  void ask_while_each_fails();
+
   const TemporaryDirectory directory_;
   serve::Options options_;
   Device device_ = Device::open("null").value();
@@ -57,7 +60,7 @@ class ServeAllocations : public ::testing::Test {
   std::string body_;
 };
 
-TEST_F(ServeAllocations, EachMayFail) {
+void ServeAllocations::ask_while_each_fails() {
   bool happened = true;
   size_t failures = 0;
   for (size_t count = 0; happened; ++count) {
@@ -78,6 +81,20 @@ TEST_F(ServeAllocations, EachMayFail) {
     ASSERT_LT(count, 10'000U);
   }
   EXPECT_GT(failures, 20U);
+}
+
+TEST_F(ServeAllocations, EachMayFail) {
+  ask_while_each_fails();
+}
+
+// Requests that fill a batch, so that it leaves at once.
+class BatchAllocations : public ServeAllocations {
+ protected:
+  BatchAllocations() : ServeAllocations(2) {}
+};
+
+TEST_F(BatchAllocations, EachMayFail) {
+  ask_while_each_fails();
 }
 
 // Answers every request. From the head of a request on, an allocation of the server's thread fails.

@@ -27,6 +27,9 @@ void add_model_options(CLI::App& command, serve::Options& options) {
                               "greatest number of frames in a request, for .onnx files"),
            1, 4096)
       ->capture_default_str();
+  as_seconds(command.add_option("--batch-delay", options.batch_delay_seconds,
+                                "longest time that a request waits for others to run with it as "
+                                "one job, as 500us; otherwise each has a job of its own"));
   taking(command.add_option("--labels", options.labels,
                             "a text file whose line i, from 0, names class i; a folder of models "
                             "may have a labels.txt beside each"),

@@ -165,6 +165,7 @@ void ModelRepository::retire(std::string_view name) {
   retired_.reserve(retired_.size() + models_.size());
   const auto own = std::stable_partition(models_.begin(), models_.end(),
                                          [&](const auto& model) { return model->name() != name; });
+  std::for_each(own, models_.end(), [](const auto& model) { model->end_waiting(); });
   retired_.insert(retired_.end(), own, models_.end());
   models_.erase(own, models_.end());
 }
@@ -195,6 +196,10 @@ void ModelRepository::keep() {
       if (!lock.owns_lock()) lock.lock();
     }
   }
+}
+
+void ModelRepository::end_waiting() {
+  for (const auto& model : all()) model->end_waiting();
 }
 
 void ModelRepository::close() {

@@ -54,6 +54,8 @@ class ModelRepository {
   // From now on the model is not found. kNotFound if there is none.
   Status unload(std::string_view name);
 
+  // From now on no request waits for others to share its job.
+  void end_waiting();
   // Closes all models: jobs that have not started are cancelled. Nothing is loaded afterwards.
   void close();
 

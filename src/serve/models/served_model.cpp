@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 #include <utility>
 
 #include "base/log.h"
@@ -47,7 +48,28 @@ Result<std::shared_ptr<ServedModel>> ServedModel::load(const ModelFile& file,
                                                   .auto_reset = true}));
     served->units_.push_back(std::move(unit));
   }
+  MILLRACE_RETURN_IF_ERROR(served->start_batcher(options.batch_delay_seconds));
   return served;
+}
+
+// The frames of a job have memory of their own, so any model with several of them can be batched,
+// except that one with open outputs must know the memory for each.
+Status ServedModel::start_batcher(double delay_seconds) {
+  if (delay_seconds <= 0) return {};
+  const auto is_open = [](const TensorInfo& info) { return info.cpu.is_open; };
+  if (model_.batch_size() == 1)
+    return invalid_argument(
+        fmt::format("{}: --batch-delay needs a model that takes several frames, and this one takes "
+                    "one: compile it with --batch N",
+                    file_.path));
+  if (std::ranges::any_of(model_.outputs(), is_open))
+    return invalid_argument(
+        fmt::format("{}: --batch-delay needs outputs of fixed shape, and this model has open ones",
+                    file_.path));
+  const auto delay = std::chrono::duration_cast<std::chrono::nanoseconds>(
+      std::chrono::duration<double>(delay_seconds));
+  MILLRACE_ASSIGN_OR_RETURN(batcher_, Batcher::start(*this, model_.batch_size(), delay));
+  return {};
 }
 
 bool ServedModel::ready() const {
@@ -71,9 +93,28 @@ void ServedModel::recover() {
   }
 }
 
+Result<Job> ServedModel::submit(const JobArgs& args) {
+  metrics_->job_accepted();
+  Result<Job> job = submit_copy(args);
+  if (job.ok())
+    metrics_->job_frames(args.frames);
+  else
+    metrics_->job_ended();
+  return job;
+}
+
+// The copy of the callback may find no memory; nothing has been submitted then.
+Result<Job> ServedModel::submit_copy(const JobArgs& args) {
+  try {
+    return submit_to_best(args);
+  } catch (const std::bad_alloc&) {
+    return Status(StatusCode::kOutOfMemory, "there is not enough memory for another job");
+  }
+}
+
 // A degraded unit comes last, however idle it is. It fails the jobs at once, by which it would
 // draw all of them.
-Result<Job> ServedModel::submit(const JobArgs& args) {
+Result<Job> ServedModel::submit_to_best(const JobArgs& args) {
   const auto rank = [](const Unit& unit) {
     return std::pair(unit.state() == UnitState::kDegraded, unit.in_flight());
   };
@@ -131,8 +172,15 @@ ModelStatistics ServedModel::statistics() const {
   }
   sum.succeeded = {succeeded_.count, succeeded_.nanoseconds};
   sum.failed = {failed_.count, failed_.nanoseconds};
+  sum.frames = frames_;
   sum.last_inference_ms = last_inference_ms_;
   return sum;
+}
+
+std::chrono::nanoseconds ServedModel::mean_run() const noexcept {
+  std::chrono::nanoseconds longest{0};
+  for (const Unit& unit : units_) longest = std::max(longest, unit.statistics().mean_run);
+  return longest;
 }
 
 uint32_t ServedModel::retry_after_seconds() const {
@@ -145,8 +193,13 @@ uint32_t ServedModel::retry_after_seconds() const {
   return static_cast<uint32_t>(std::clamp<int64_t>(seconds, 1, kMostRetrySeconds));
 }
 
+void ServedModel::end_waiting() noexcept {
+  if (batcher_) batcher_->end_waiting();
+}
+
 void ServedModel::close() {
   closed_ = true;
+  if (batcher_) batcher_->close();
   for (Unit& unit : units_) unit.close();
 }
 

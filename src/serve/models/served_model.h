@@ -10,6 +10,8 @@
 
 #include "base/status.h"
 #include "millrace/millrace.hpp"
+#include "serve/batching/batcher.h"
+#include "serve/batching/job_runner.h"
 #include "serve/metrics.h"
 #include "serve/models/model_file.h"
 #include "serve/options.h"
@@ -23,13 +25,15 @@ struct ModelStatistics {
   };
   UnitStatistics jobs;  // the sums of all units
   Answers succeeded, failed;
+  uint64_t frames = 0;             // of requests that succeeded
   uint64_t last_inference_ms = 0;  // since 1970; 0: never
 };
 
-class ServedModel : public std::enable_shared_from_this<ServedModel> {
+class ServedModel : public JobRunner, public std::enable_shared_from_this<ServedModel> {
  public:
   // Loads the file with its labels, and creates the units. Errors are those of load_model_file(),
-  // of io::read_lines() and of Device::create_unit().
+  // of io::read_lines(), of Device::create_unit() and of Batcher::start(); kInvalidArgument if
+  // requests are to be batched, and the model does not allow it.
   static Result<std::shared_ptr<ServedModel>> load(const ModelFile& file, const Options& options,
                                                    Device& device, Metrics& metrics);
 
@@ -51,9 +55,18 @@ class ServedModel : public std::enable_shared_from_this<ServedModel> {
   // Puts degraded units back into service, as far as there are lanes for them again.
   void recover();
 
+  // Runs requests together; null if each has a job of its own.
+  Batcher* batcher() const { return batcher_.get(); }
+  // A request of so many frames has succeeded.
+  void computed(uint32_t frames) noexcept { frames_.fetch_add(frames, std::memory_order_relaxed); }
+  // The time that a job runs, as the slowest unit measured it; 0 if none did.
+  std::chrono::nanoseconds mean_run() const noexcept override;
+
   // Submits a job to the unit with the fewest that is not degraded. When all are full, the policy
-  // of the options decides. Errors are those of Unit::submit().
-  Result<Job> submit(const JobArgs& args);
+  // of the options decides. Errors are those of Unit::submit(). A job that was submitted counts in
+  // the metrics until job_ended() is called.
+  Result<Job> submit(const JobArgs& args) override;
+  void job_ended() noexcept override { metrics_->job_ended(); }
   // How long a client that was refused should wait: as long as the jobs in the queue take, by the
   // average of the last ones, in whole seconds and at least one.
   uint32_t retry_after_seconds() const;
@@ -63,11 +76,16 @@ class ServedModel : public std::enable_shared_from_this<ServedModel> {
   size_t expected_bytes(size_t output) const { return expected_[output]; }
   void took_bytes(size_t output, size_t bytes);
 
+  // From now on no request waits for others to share its job.
+  void end_waiting() noexcept;
   // Cancels the jobs that have not started, waits for the others, and for all callbacks.
   void close();
 
  private:
   ServedModel(ModelFile file, Model model, const Options& options, Metrics& metrics);
+  Status start_batcher(double delay_seconds);
+  Result<Job> submit_copy(const JobArgs& args);
+  Result<Job> submit_to_best(const JobArgs& args);
 
   const ModelFile file_;
   const Model model_;
@@ -81,7 +99,8 @@ class ServedModel : public std::enable_shared_from_this<ServedModel> {
     std::atomic<uint64_t> count = 0, nanoseconds = 0;
   };
   Answers succeeded_, failed_;
-  std::atomic<uint64_t> last_inference_ms_ = 0;
+  std::atomic<uint64_t> frames_ = 0, last_inference_ms_ = 0;
+  std::unique_ptr<Batcher> batcher_;
 };
 
 }  // namespace millrace::serve

@@ -1,0 +1,297 @@
+#include "serve/batching/batcher.h"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "base/process/thread.h"
+
+namespace millrace::serve {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+const char* const kGone = "the client has closed its connection";
+
+// Whether the data of one request may have failed the job of all of them.
+bool may_be_due_to_one(StatusCode code) {
+  switch (code) {
+    case StatusCode::kInvalidArgument:
+    case StatusCode::kUnsupported:
+    case StatusCode::kDeviceFailed:
+    case StatusCode::kInternal:
+      return true;
+    default:
+      return false;
+  }
+}
+
+Status out_of_memory() {
+  return {StatusCode::kOutOfMemory, "there is not enough memory for another job"};
+}
+
+}  // namespace
+
+Batcher::Batcher(JobRunner& runner, uint32_t most_frames, std::chrono::nanoseconds delay)
+    : runner_(runner), most_frames_(most_frames), delay_(delay) {}
+
+Result<std::unique_ptr<Batcher>> Batcher::start(JobRunner& runner, uint32_t most_frames,
+                                                std::chrono::nanoseconds delay) {
+  std::unique_ptr<Batcher> batcher(new Batcher(runner, most_frames, delay));
+  MILLRACE_ASSIGN_OR_RETURN(batcher->thread_,
+                            start_thread("millrace-batch", [own = batcher.get()] { own->run(); }));
+  return batcher;
+}
+
+Batcher::~Batcher() {
+  close();
+}
+
+Status Batcher::add(std::shared_ptr<BatchMember> member) {
+  BatchPointer full, complete;
+  Status status;
+  {
+    const std::lock_guard lock(mutex_);
+    if (closed_) return {StatusCode::kClosed, "the model takes no more requests"};
+    const BatchMember& last = *member;
+    if (!pending_.empty() && pending_.front()->frames + last.frames() > most_frames_)
+      full = take_pending();
+    status = put(std::move(member));
+    if (status.ok() && leaves_with(last)) complete = take_pending();
+    if (std::min(leaves_at_, last.deadline()) < wakes_at_) changed_.notify_one();
+  }
+  if (full) submit(full);
+  if (complete) submit(complete);
+  return status;
+}
+
+// Requirement for this function and the next five: mutex_ is held.
+Status Batcher::put(std::shared_ptr<BatchMember> member) {
+  const bool is_first = pending_.empty();
+  try {
+    if (is_first) pending_.push_back(std::make_shared<Batch>());
+    Batch& batch = *pending_.front();
+    const uint32_t frames = member->frames();
+    batch.entries.push_back({std::move(member)});
+    batch.frames += frames;
+    ++batch.unfinished;
+  } catch (const std::bad_alloc&) {
+    if (is_first) pending_.clear();
+    return out_of_memory();
+  }
+  if (is_first) leaves_at_ = SteadyClock::now() + delay_;
+  return {};
+}
+
+// Whether the batch leaves now that this request is in it.
+bool Batcher::leaves_with(const BatchMember& last) const {
+  if (pending_.front()->frames >= most_frames_ || delay_.count() == 0) return true;
+  if (last.deadline() == kNoDeadline) return false;
+  return last.deadline() - runner_.mean_run() < leaves_at_;
+}
+
+Batcher::BatchPointer Batcher::take_pending() noexcept {
+  leaves_at_ = kNoDeadline;
+  running_.splice(running_.end(), pending_);
+  return running_.back();
+}
+
+Deadline Batcher::next_deadline() const noexcept {
+  Deadline next = kNoDeadline;
+  for (const BatchPointer& batch : running_)
+    for (const Entry& entry : batch->entries)
+      if (!entry.finished) next = std::min(next, entry.member->deadline());
+  return next;
+}
+
+std::shared_ptr<BatchMember> Batcher::take_late(Deadline now, BatchPointer& batch) noexcept {
+  for (const BatchPointer& running : running_) {
+    for (Entry& entry : running->entries) {
+      if (entry.finished || entry.member->deadline() > now) continue;
+      entry.finished = true;
+      --running->unfinished;
+      batch = running;
+      return entry.member;
+    }
+  }
+  return nullptr;
+}
+
+void Batcher::run() {
+  std::unique_lock lock(mutex_);
+  while (!closed_) serve_next(lock);
+}
+
+// Ends one wait: of the pending batch, of a request that is late, or for one of both.
+void Batcher::serve_next(std::unique_lock<std::mutex>& lock) {
+  const Deadline now = SteadyClock::now();
+  BatchPointer batch;
+  if (leaves_at_ <= now) batch = take_pending();
+  if (batch) {
+    lock.unlock();
+    submit(batch);
+    lock.lock();
+    return;
+  }
+  if (const auto late = take_late(now, batch)) {
+    const bool abandoned = batch->unfinished == 0;
+    lock.unlock();
+    stop_if_abandoned(*batch, abandoned);
+    late->finish({StatusCode::kDeadlineExceeded, "the deadline of the request has passed"});
+    lock.lock();
+    return;
+  }
+  wakes_at_ = std::min(leaves_at_, next_deadline());
+  if (wakes_at_ == kNoDeadline)
+    changed_.wait(lock);
+  else
+    changed_.wait_until(lock, wakes_at_);
+}
+
+void Batcher::submit(const BatchPointer& batch) noexcept {
+  Status status;
+  try {
+    status = try_submit(batch);
+  } catch (const std::bad_alloc&) {
+    status = out_of_memory();
+  }
+  if (!status.ok()) end(batch, status);
+}
+
+Status Batcher::try_submit(const BatchPointer& batch) {
+  std::vector<TensorArg> inputs, outputs;
+  JobArgs args = {.frames = 0, .deadline = Deadline::min()};
+  {
+    const std::lock_guard lock(mutex_);
+    for (const Entry& entry : batch->entries) {
+      if (entry.finished) continue;
+      entry.member->bind(inputs, outputs);
+      args.frames += entry.member->frames();
+      args.deadline = std::max(args.deadline, entry.member->deadline());
+    }
+  }
+  const std::lock_guard lock(batch->job_mutex);
+  if (args.frames == 0 || batch->cancelled) return {StatusCode::kCancelled, kGone};
+  args.inputs = inputs;
+  args.outputs = outputs;
+  args.callback = [this, batch](JobId, const Status& status) { on_job_end(batch, status); };
+  MILLRACE_ASSIGN_OR_RETURN(batch->job, runner_.submit(args));
+  return {};
+}
+
+void Batcher::on_job_end(const BatchPointer& batch, const Status& status) noexcept {
+  runner_.job_ended();
+  {
+    const std::lock_guard lock(batch->job_mutex);
+    batch->job.detach();
+  }
+  end(batch, status);
+}
+
+void Batcher::end(const BatchPointer& batch, const Status& status) noexcept {
+  std::vector<Entry> entries;
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase(running_, batch);
+    entries = std::move(batch->entries);
+  }
+  const bool again = entries.size() > 1 && may_be_due_to_one(status.code());
+  for (Entry& entry : entries) {
+    if (status.code() == StatusCode::kHung) entry.member->keep_for_good();
+    if (entry.finished) continue;
+    if (again)
+      run_alone(std::move(entry.member));
+    else
+      entry.member->finish(status);
+  }
+}
+
+void Batcher::run_alone(std::shared_ptr<BatchMember> member) noexcept {
+  BatchPointer batch;
+  try {
+    batch = std::make_shared<Batch>();
+    batch->frames = member->frames();
+    batch->unfinished = 1;
+    batch->entries.push_back({member});
+    const std::lock_guard lock(mutex_);
+    running_.push_back(batch);
+    if (member->deadline() < wakes_at_) changed_.notify_one();
+  } catch (const std::bad_alloc&) {
+    return member->finish(out_of_memory());
+  }
+  submit(batch);
+}
+
+// Requirement: mutex_ is held. Marks the request as finished; null if it is not in these batches.
+std::shared_ptr<BatchMember> Batcher::take_unfinished(const BatchMember& member,
+                                                      const Batches& batches,
+                                                      BatchPointer& batch) noexcept {
+  for (const BatchPointer& other : batches) {
+    for (Entry& entry : other->entries) {
+      if (entry.member.get() != &member || entry.finished) continue;
+      entry.finished = true;
+      --other->unfinished;
+      batch = other;
+      return entry.member;
+    }
+  }
+  return nullptr;
+}
+
+// Requirement: mutex_ is held. Makes room for another request in the batch that waits.
+void Batcher::leave_pending(const BatchMember& member) noexcept {
+  Batch& batch = *pending_.front();
+  std::erase_if(batch.entries, [](const Entry& entry) { return entry.finished; });
+  batch.frames -= member.frames();
+  if (!batch.entries.empty()) return;
+  pending_.clear();
+  leaves_at_ = kNoDeadline;
+}
+
+void Batcher::stop_if_abandoned(Batch& batch, bool abandoned) noexcept {
+  if (!abandoned) return;
+  const std::lock_guard lock(batch.job_mutex);
+  batch.cancelled = true;
+  // The outcome is what the callback reports.
+  if (batch.job) static_cast<void>(batch.job.cancel(std::chrono::nanoseconds(0)));
+}
+
+void Batcher::cancel(const BatchMember& member) noexcept {
+  BatchPointer batch;
+  std::shared_ptr<BatchMember> cancelled;
+  bool abandoned = false;
+  {
+    const std::lock_guard lock(mutex_);
+    cancelled = take_unfinished(member, pending_, batch);
+    if (cancelled)
+      leave_pending(member);
+    else
+      cancelled = take_unfinished(member, running_, batch);
+    if (!cancelled) return;
+    abandoned = batch->unfinished == 0;
+  }
+  stop_if_abandoned(*batch, abandoned);
+  cancelled->finish({StatusCode::kCancelled, kGone});
+}
+
+void Batcher::end_waiting() noexcept {
+  const std::lock_guard lock(mutex_);
+  delay_ = std::chrono::nanoseconds(0);
+  if (pending_.empty()) return;
+  leaves_at_ = Deadline::min();
+  changed_.notify_one();
+}
+
+void Batcher::close() noexcept {
+  BatchPointer pending;
+  {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    if (!pending_.empty()) pending = take_pending();
+  }
+  changed_.notify_one();
+  if (thread_.joinable()) thread_.join();
+  if (pending) end(pending, {StatusCode::kCancelled, "the model is being closed"});
+}
+
+}  // namespace millrace::serve
