@@ -155,13 +155,13 @@ Result<Json> lines_of(const std::vector<KeptTensor>& tensors, bool with_bytes) {
   return lines;
 }
 
-// The job has not been published, so it is still this thread's.
+// The job has not been published, so no thread has started it yet.
 Status on_submitted(queue::SequenceId id, int64_t time_ns) {
   const std::unique_ptr<Begun> begun = of_this_thread().pop();
   if (begun == nullptr) return {};  // a request that is no job of a known model
   Recorder& state = recorder();
   RecordedJob& job = begun->job;
-  MILLRACE_ASSIGN_OR_RETURN(Json inputs, lines_of(job.inputs, state.keeps_tensors));
+  MILLRACE_ASSIGN_OR_RETURN(Json inputs, lines_of(job.inputs, false));
   MILLRACE_ASSIGN_OR_RETURN(Json outputs, lines_of(job.outputs, false));
   const std::lock_guard lock(state.mutex);
   job.number = ++state.last_job;
@@ -172,6 +172,26 @@ Status on_submitted(queue::SequenceId id, int64_t time_ns) {
   MILLRACE_RETURN_IF_ERROR(state.folder.append(line));
   state.in_flight.insert_or_assign(id, std::move(job));
   return {};
+}
+
+// The inputs are read now, since a job before it in its unit may have written them after the
+// submit. Another thread may complete the job meanwhile, if it hangs.
+Status on_started(queue::SequenceId id, int64_t time_ns) {
+  Recorder& state = recorder();
+  std::vector<KeptTensor> inputs;
+  uint64_t number = 0;
+  {
+    const std::lock_guard lock(state.mutex);
+    const auto found = state.in_flight.find(id);
+    if (found == state.in_flight.end()) return {};
+    number = found->second.number;
+    inputs = std::move(found->second.inputs);
+  }
+  Json line = {{"started", number}, {"ns", time_ns - state.began_ns}};
+  if (state.keeps_tensors) {
+    MILLRACE_ASSIGN_OR_RETURN(line["inputs"], lines_of(inputs, true));
+  }
+  return state.folder.append(line);
 }
 
 // The job is not published yet, so its outputs are still what it has written.
@@ -196,6 +216,8 @@ Status on_completed(queue::SequenceId id, StatusCode code, int64_t time_ns) {
 void observe(void*, const HookEvent& event) noexcept {
   if (event.point == HookPoint::kSubmitted)
     contained([&] { return on_submitted(event.subject, event.time_ns); });
+  else if (event.point == HookPoint::kStarted)
+    contained([&] { return on_started(event.subject, event.time_ns); });
   else if (event.point == HookPoint::kCompleted)
     contained([&] {
       return on_completed(event.subject, static_cast<StatusCode>(event.detail), event.time_ns);

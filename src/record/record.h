@@ -1,12 +1,12 @@
 // By these functions the runtime tells the recorder which models a program loads and which jobs it
 // submits. The recorder keeps them in a folder (docs/record.md), from which `millrace replay` runs
 // the jobs again. MILLRACE_RECORD starts it (record_program.h). It observes the table of hooks
-// (base/hooks.h), for submits and completions.
+// (base/hooks.h), for submits, starts and completions.
 //
 // Each function may only be called if on() returns true, so that a process that is not recorded
 // pays one relaxed load. None fails: an error is logged, and ends the recording. Inputs are
-// read by the thread that submits, outputs by the thread that completes the job, before the program
-// learns of it. Thread-safe.
+// read by the thread that runs the job, before it does, and outputs by the thread that completes
+// it, before the program learns of that. Thread-safe.
 #pragma once
 
 #include <atomic>

@@ -109,13 +109,18 @@ class Reader {
     if (parsed.is_discarded() || !parsed.is_object()) return "it is no object of JSON";
     if (!begun_) return read_head(members);
     if (members.has("submitted")) return read_submit(members);
+    if (members.has("started")) return read_start(members);
     if (members.has("completed")) return read_completion(members);
     if (members.has("model")) return read_model(members);
     if (members.has("ended")) recording_.ended = members.text("ended");
     return members.error();  // other lines are those of later versions
   }
   bool begun() const { return begun_; }
-  Recording take() { return std::move(recording_); }
+  Recording take() {
+    recording_.not_started =
+        std::erase_if(recording_.jobs, [](const RecordedJob& job) { return !job.started; });
+    return std::move(recording_);
+  }
 
  private:
   std::string read_head(Members& members) {
@@ -155,6 +160,20 @@ class Reader {
     in_flight_.emplace(job.number, recording_.jobs.size());
     recording_.most_in_flight = std::max(recording_.most_in_flight, in_flight_.size());
     recording_.jobs.push_back(std::move(job));
+    return {};
+  }
+  std::string read_start(Members& members) {
+    const uint64_t number = members.number("started", std::numeric_limits<uint64_t>::max());
+    std::vector<RecordedTensor> inputs;
+    if (members.has("inputs")) inputs = members.tensors("inputs");
+    if (!members.error().empty()) return members.error();
+    const auto found = in_flight_.find(number);
+    if (found == in_flight_.end()) return {};  // another thread had given it up
+    RecordedJob& job = recording_.jobs[found->second];
+    if (!inputs.empty() && inputs.size() != job.inputs.size())
+      return fmt::format("job {} has {} inputs, not {}", number, job.inputs.size(), inputs.size());
+    if (!inputs.empty()) job.inputs = std::move(inputs);
+    job.started = true;
     return {};
   }
   std::string read_completion(Members& members) {

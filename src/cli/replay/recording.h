@@ -27,6 +27,7 @@ struct RecordedJob {
   int64_t submitted_ns = 0;
   uint32_t frames = 1;
   std::vector<RecordedTensor> inputs, outputs;
+  bool started = false;
   std::string status;                   // "OK"; empty if the job had not completed
   std::vector<RecordedTensor> results;  // outputs with their bytes; none if they are not kept
 
@@ -40,7 +41,10 @@ struct RecordedModel {
 struct Recording {
   std::string folder;
   std::vector<RecordedModel> models;
-  std::vector<RecordedJob> jobs;  // in the order in which they were submitted
+  // Those that had started, in the order in which they were submitted. Of others nobody knows
+  // which inputs they would have read.
+  std::vector<RecordedJob> jobs;
+  size_t not_started = 0;
   size_t most_in_flight = 1;
   std::string ended;  // why the recording ended before the program; empty if it did not
 };

@@ -75,6 +75,8 @@ void print_replay_text(const Recording& recording, const std::vector<JobOutcome>
   for (size_t i = 0; i < std::min(lines.size(), kMostLines); ++i) print_escaped("{}\n", lines[i]);
   if (lines.size() > kMostLines) print_escaped("and {} more lines\n", lines.size() - kMostLines);
   if (!recording.ended.empty()) print_escaped("the recording had ended: {}\n", recording.ended);
+  if (recording.not_started != 0)
+    print_escaped("{} more jobs had not started, and are not run\n", recording.not_started);
   const Counts counts = count(outcomes);
   print_escaped("{} jobs: {} equal, {} different, {} not compared\n", outcomes.size(), counts.equal,
                 counts.different, counts.other);
@@ -86,6 +88,7 @@ void print_replay_json(const Recording& recording, const std::vector<JobOutcome>
                {"equal", counts.equal},
                {"different", counts.different},
                {"not_compared", counts.other},
+               {"not_started", recording.not_started},
                {"ended", recording.ended}};
   json["outcomes"] = Json::array();
   for (const JobOutcome& outcome : outcomes) json["outcomes"].push_back(json_of(outcome));
