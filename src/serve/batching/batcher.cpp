@@ -190,36 +190,40 @@ void Batcher::on_job_end(const BatchPointer& batch, const Status& status) noexce
 
 void Batcher::end(const BatchPointer& batch, const Status& status) noexcept {
   std::vector<Entry> entries;
+  std::vector<BatchPointer> again;
   {
     const std::lock_guard lock(mutex_);
     std::erase(running_, batch);
     entries = std::move(batch->entries);
+    if (entries.size() > 1 && may_be_due_to_one(status.code())) again = separate(entries);
   }
-  const bool again = entries.size() > 1 && may_be_due_to_one(status.code());
-  for (Entry& entry : entries) {
+  for (const Entry& entry : entries) {
     if (status.code() == StatusCode::kHung) entry.member->keep_for_good();
-    if (entry.finished) continue;
-    if (again)
-      run_alone(std::move(entry.member));
-    else
-      entry.member->finish(status);
+    if (!entry.finished) entry.member->finish(status);
   }
+  for (const BatchPointer& alone : again) submit(alone);
 }
 
-void Batcher::run_alone(std::shared_ptr<BatchMember> member) noexcept {
-  BatchPointer batch;
+// Requirement: mutex_ is held. Moves each request to a running batch of its own, so that it can be
+// cancelled meanwhile. Those for which there is no memory stay.
+std::vector<Batcher::BatchPointer> Batcher::separate(std::vector<Entry>& entries) noexcept {
+  std::vector<BatchPointer> batches;
   try {
-    batch = std::make_shared<Batch>();
-    batch->frames = member->frames();
-    batch->unfinished = 1;
-    batch->entries.push_back({member});
-    const std::lock_guard lock(mutex_);
-    running_.push_back(batch);
-    if (member->deadline() < wakes_at_) changed_.notify_one();
+    batches.reserve(entries.size());
+    for (Entry& entry : entries) {
+      if (entry.finished) continue;
+      auto batch = std::make_shared<Batch>();
+      batch->entries.push_back(entry);
+      batch->frames = entry.member->frames();
+      batch->unfinished = 1;
+      running_.push_back(batch);
+      batches.push_back(std::move(batch));
+      entry.finished = true;
+    }
   } catch (const std::bad_alloc&) {
-    return member->finish(out_of_memory());
+    return batches;
   }
-  submit(batch);
+  return batches;
 }
 
 // Requirement: mutex_ is held. Marks the request as finished; null if it is not in these batches.

@@ -88,7 +88,7 @@ class Batcher {
                                                       const Batches& batches,
                                                       BatchPointer& batch) noexcept;
   void leave_pending(const BatchMember& member) noexcept;
-  void run_alone(std::shared_ptr<BatchMember> member) noexcept;
+  std::vector<BatchPointer> separate(std::vector<Entry>& entries) noexcept;
   static void stop_if_abandoned(Batch& batch, bool abandoned) noexcept;
 
   JobRunner& runner_;
