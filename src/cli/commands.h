@@ -61,6 +61,7 @@ struct RunArguments {
 struct BenchArguments {
   std::string model;                // empty: `models` instead
   std::vector<std::string> models;  // FILE:rate=20,priority=1,in-flight=4; empty: `model` instead
+  std::string url;                  // of a server, whose model `models` names; empty: none
   CompileFlags flags;
   std::string device = "cpu";
   std::string view = "cpu";

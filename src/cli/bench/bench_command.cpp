@@ -20,6 +20,7 @@
 #include "cli/bench/ended_by_user.h"
 #include "cli/bench/latency_plot.h"
 #include "cli/bench/open_loop.h"
+#include "cli/bench/remote/remote_command.h"
 #include "cli/bench/sweep.h"
 #include "cli/bench/together/model_load.h"
 #include "cli/bench/together/run_together.h"
@@ -426,6 +427,7 @@ Status write_asked_for(const BenchArguments& arguments, const std::string& name,
 }  // namespace
 
 Status check_bench(const BenchArguments& arguments) {
+  if (!arguments.url.empty()) return check_remote_bench(arguments);
   if (!arguments.models.empty()) return check_together(arguments);
   if (arguments.model.empty())
     return invalid_argument("name the model, or each of several with --model");
@@ -438,6 +440,7 @@ Status check_bench(const BenchArguments& arguments) {
 }
 
 Result<int> run_bench(const BenchArguments& given) {
+  if (!given.url.empty()) return run_remote_bench(given);
   const BenchArguments arguments = with_implied(given);
   for (const std::string& output : {json_file(arguments), arguments.plot, arguments.csv})
     MILLRACE_RETURN_IF_ERROR(check_output(output));

@@ -67,7 +67,8 @@ void add_bench_command(CLI::App& program, CommandLine& line) {
                   {"millrace bench model.rai --scenario offline --duration 10s",
                    "millrace bench model.rai --scenario server --qps 120 --plot run.svg",
                    "millrace bench model.rai --find-rate 'p99<20ms' --csv runs.csv",
-                   "millrace bench --model a.rai:rate=20,priority=1 --model b.rai"},
+                   "millrace bench --model a.rai:rate=20,priority=1 --model b.rai",
+                   "millrace bench --url http://127.0.0.1:8080 --model glyphs --qps 500"},
                   "0 success, 1 failure, 2 wrong command line, 130 ended by Ctrl-C, with the "
                   "figures until then");
   auto arguments = std::make_shared<BenchArguments>();
@@ -78,6 +79,10 @@ void add_bench_command(CLI::App& program, CommandLine& line) {
              "FILE:rate=20,priority=1 with any of the keys rate, priority and in-flight; without a "
              "rate, jobs are always in flight, and a higher priority goes first"),
          "MODEL");
+  taking(command->add_option("--url", arguments->url,
+                             "measure a server of the Open Inference Protocol instead, as "
+                             "http://127.0.0.1:8080, whose model --model names"),
+         "URL");
   add_load_flags(*command, *arguments);
   as_choice(command->add_option("--view", arguments->view, "view of the tensors"), {"cpu", "hw"})
       ->capture_default_str();

@@ -1,0 +1,117 @@
+#include "cli/bench/remote/connection.h"
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+
+#include <boost/asio/write.hpp>
+#include <boost/beast/http/error.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/read.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <chrono>
+#include <string_view>
+#include <utility>
+
+namespace millrace::cli {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
+using boost::system::error_code;
+
+// For a connection, and for each half of an exchange. Servers that hang do not hang the tool.
+constexpr std::chrono::seconds kTimeLimit{30};
+constexpr uint32_t kMostHeaderBytes = 64 << 10;
+constexpr uint64_t kMostBodyBytes = uint64_t{1} << 30;
+
+}  // namespace
+
+Result<RemoteServer> find_server(const std::string& url) {
+  static constexpr std::string_view kScheme = "http://";
+  std::string_view rest = url;
+  if (!rest.starts_with(kScheme))
+    return invalid_argument("--url must be http://HOST:PORT, not " + url);
+  rest.remove_prefix(kScheme.size());
+  if (rest.ends_with('/')) rest.remove_suffix(1);
+  const size_t colon = rest.rfind(':');
+  const bool has_port = colon != std::string_view::npos && rest.find(']', colon) == rest.npos;
+  std::string_view host = has_port ? rest.substr(0, colon) : rest;
+  const std::string port(has_port ? rest.substr(colon + 1) : "80");
+  RemoteServer server{.host = std::string(rest), .endpoints = {}};
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  if (host.empty() || port.empty() || rest.find_first_of("/?#@ \r\n") != rest.npos)
+    return invalid_argument("--url must be http://HOST:PORT, not " + url);
+  asio::io_context io;
+  asio::ip::tcp::resolver resolver(io);
+  error_code error;
+  const auto found = resolver.resolve(std::string(host), port, error);
+  if (error)
+    return Status(StatusCode::kNotFound, fmt::format("cannot find {}: {}", url, error.message()));
+  for (const auto& entry : found) server.endpoints.push_back(entry.endpoint());
+  return server;
+}
+
+// Runs one operation to its end, or for the time that it may take.
+template <class Start>
+error_code RemoteConnection::await(Start start) {
+  error_code outcome;
+  stream_->expires_after(kTimeLimit);
+  start([&outcome](error_code error, auto&&...) { outcome = error; });
+  io_.restart();
+  io_.run();
+  return outcome;
+}
+
+Status RemoteConnection::failure(const char* what, error_code error) {
+  stream_.reset();
+  buffer_.clear();
+  const bool is_late = error == beast::error::timeout;
+  const bool is_bad =
+      error.category() == http::make_error_code(http::error::bad_method).category() &&
+      error != http::error::end_of_stream && error != http::error::partial_message;
+  const StatusCode code = is_late  ? StatusCode::kDeadlineExceeded
+                          : is_bad ? StatusCode::kCorruptData
+                                   : StatusCode::kIoError;
+  return {code, fmt::format("cannot {} {}: {}", what, server_.host, error.message())};
+}
+
+Status RemoteConnection::connect() {
+  if (stream_) return {};
+  stream_.emplace(io_);
+  buffer_.clear();
+  const error_code error =
+      await([&](auto handler) { stream_->async_connect(server_.endpoints, std::move(handler)); });
+  if (error) return failure("connect to", error);
+  error_code ignored;
+  stream_->socket().set_option(asio::ip::tcp::no_delay(true), ignored);
+  return {};
+}
+
+// A server may close a connection between two requests.
+bool RemoteConnection::was_closed() {
+  char byte = 0;
+  return ::recv(stream_->socket().native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
+Result<RemoteAnswer> RemoteConnection::ask(const std::string& request) {
+  if (stream_ && was_closed()) stream_.reset();
+  MILLRACE_RETURN_IF_ERROR(connect());
+  error_code error = await([&](auto handler) {
+    asio::async_write(*stream_, asio::buffer(request), std::move(handler));
+  });
+  // A server that refuses a request may answer before it has read all of it.
+  if (error == beast::error::timeout) return failure("send to", error);
+  http::response_parser<http::string_body> parser;
+  parser.header_limit(kMostHeaderBytes);
+  parser.body_limit(kMostBodyBytes);
+  error =
+      await([&](auto handler) { http::async_read(*stream_, buffer_, parser, std::move(handler)); });
+  if (error) return failure("read an answer of", error);
+  auto& message = parser.get();
+  RemoteAnswer answer{.status = message.result_int(), .body = std::move(message.body())};
+  if (!message.keep_alive()) stream_.reset();
+  return answer;
+}
+
+}  // namespace millrace::cli

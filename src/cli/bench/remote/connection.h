@@ -1,0 +1,54 @@
+// RemoteConnection: a connection to a server, which is kept for the next request. One thread.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+
+namespace millrace::cli {
+
+struct RemoteServer {
+  std::string host;  // for the field Host, with the port
+  std::vector<boost::asio::ip::tcp::endpoint> endpoints;
+};
+
+// Finds the server of http://HOST[:PORT]. kInvalidArgument for another URL; kNotFound if there is
+// no such host.
+Result<RemoteServer> find_server(const std::string& url);
+
+struct RemoteAnswer {
+  unsigned status = 0;
+  std::string body;
+};
+
+class RemoteConnection {
+ public:
+  // The server must outlive the connection.
+  explicit RemoteConnection(const RemoteServer& server) : server_(server) {}
+
+  // Connects, unless it is connected. kIoError names the reason.
+  Status connect();
+  // Sends the text of a request and reads the answer. kDeadlineExceeded if that takes too long;
+  // kIoError if the connection ends; kCorruptData if the answer is malformed or too long. The
+  // connection is closed then.
+  Result<RemoteAnswer> ask(const std::string& request);
+
+ private:
+  template <class Start>
+  boost::system::error_code await(Start start);
+  Status failure(const char* what, boost::system::error_code error);
+  bool was_closed();
+
+  const RemoteServer& server_;
+  boost::asio::io_context io_{1};
+  std::optional<boost::beast::tcp_stream> stream_;
+  boost::beast::flat_buffer buffer_;
+};
+
+}  // namespace millrace::cli
