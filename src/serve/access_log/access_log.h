@@ -25,7 +25,8 @@
 
 namespace millrace::serve {
 
-// What a line says of a request. Texts that are empty and times that are missing are left out.
+// A record holds what a line says of a request. Texts that are empty and times that are missing are
+// left out.
 struct AccessRecord {
   std::chrono::system_clock::time_point time;  // of the arrival
   std::string remote, protocol, method, path;
