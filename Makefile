@@ -24,7 +24,7 @@ help:
 	@echo 'make install  install into PREFIX=$(PREFIX) (DESTDIR is honoured)'
 	@echo 'make install-neuron-prefix  libnrt.so.1 and its headers into PREFIX=/opt/aws/neuron'
 	@echo '                            (FORCE=1 replaces another libnrt.so.1)'
-	@echo 'make package  make Debian packages in build/ (ARCH=arm64: for arm64, compiled on this machine)'
+	@echo 'make package  make Debian packages in build/ (ARCH=arm64: for arm64, on Debian 12, as root)'
 	@echo 'make tarball  make a folder with everything, packed, in build/, for any place'
 	@echo 'make test-packages  install the packages in a clean Debian 12, use and purge them'
 	@echo 'make check-abi  compare the libraries with those of the last tag'

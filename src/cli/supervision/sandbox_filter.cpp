@@ -165,6 +165,9 @@ void allow_threads(Filter& filter) {
   filter.add(SCMP_ACT_ALLOW, "tgkill", {equals(0, static_cast<uint64_t>(::getpid()))});
   filter.add(SCMP_ACT_ALLOW, "prctl", {equals(0, PR_SET_NAME)});
   filter.add(SCMP_ACT_ALLOW, "prctl", {equals(0, PR_GET_NAME)});
+#ifdef __aarch64__
+  filter.add(SCMP_ACT_ALLOW, "prctl", {equals(0, PR_SVE_GET_VL)});  // oneDNN asks on start
+#endif
   filter.add(SCMP_ACT_ERRNO(EINVAL), "prctl", {equals(0, kPrSetVma)});
   // Limits of this process can be read but not set.
   filter.add(SCMP_ACT_ALLOW, "prlimit64", {has_bits(0, kNumber, 0), equals(2, 0)});
