@@ -22,6 +22,23 @@ class RecordTest : public RecordedProgram {
         return folder() + "/" + parsed["outputs"][0]["file"].get<std::string>();
     return "";
   }
+  // Runs a job and, unless `alone`, another in the same unit, which reads what the first writes.
+  std::vector<Status> run_chain(bool alone = false) const {
+    const std::string path = directory_.file("tiny.rai");
+    EXPECT_TRUE(write_tiny_model(path).ok());
+    Device device = *Device::open();
+    const Model model = *device.load(path);
+    Unit unit = *device.create_unit({.depth = 2});
+    const size_t in = model.inputs()[0].cpu.bytes / sizeof(float);
+    const size_t out = model.outputs()[0].cpu.bytes / sizeof(float);
+    std::vector<float> picture = tiny_numbers(in, 1), middle(out), scores(out);
+    const TensorArg first_in{std::span(picture)}, first_out{std::span(middle)};
+    const TensorArg second_in{std::span(middle).first(in)}, second_out{std::span(scores)};
+    Job first = *unit.submit(model, {.inputs = {&first_in, 1}, .outputs = {&first_out, 1}});
+    if (alone) return {first.wait()};
+    Job second = *unit.submit(model, {.inputs = {&second_in, 1}, .outputs = {&second_out, 1}});
+    return {first.wait(), second.wait()};
+  }
   ProgramResult run_hazard_program(const std::string& program) const {
     const std::string model = directory_.file("tiny.rai");
     EXPECT_TRUE(write_tiny_model(model).ok());
@@ -39,6 +56,23 @@ TEST_F(RecordTest, JobsOfTwoModelsGiveTheSameOutputs) {
     EXPECT_EQ(result.exit_code, 0) << result.err;
     EXPECT_EQ(result.out, "8 jobs: 8 equal, 0 different, 0 not compared\n");
   }
+}
+
+// Its input is recorded as it is when the job starts: at the submit it is not there yet.
+TEST_F(RecordTest, AJobReadsWhatTheOneBeforeItWrites) {
+  for (const Status& status : run_chain()) EXPECT_TRUE(status.ok()) << status.to_string();
+  EXPECT_EQ(replay().out, "2 jobs: 2 equal, 0 different, 0 not compared\n");
+}
+
+// The fault is not in the record.
+TEST_F(RecordTest, AJobThatFailedMaySucceed) {
+  ::setenv("MILLRACE_FAULTS", "fail=1", 1);
+  EXPECT_EQ(run_chain(true)[0].code(), StatusCode::kDeviceFailed);
+  ::unsetenv("MILLRACE_FAULTS");
+  const ProgramResult result = replay();
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr(": recorded DEVICE_FAILED, now OK\n"));
+  EXPECT_THAT(result.out, HasSubstr("0 equal, 0 different, 1 not compared\n"));
 }
 
 TEST_F(RecordTest, AChangedOutputIsFound) {

@@ -1,4 +1,4 @@
-// What the tests of records share: a program that is recorded, and `millrace replay`.
+// The fixture of tests of records: it is a program that is recorded, and runs `millrace replay`.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -41,8 +41,8 @@ struct RecordedModel {
 struct Recording {
   std::string folder;
   std::vector<RecordedModel> models;
-  // Those that had started, in the order in which they were submitted. Of others nobody knows
-  // which inputs they would have read.
+  // Jobs that had not started are left out, since nobody knows which inputs they would have read.
+  // The others are in the order in which they were submitted.
   std::vector<RecordedJob> jobs;
   size_t not_started = 0;
   size_t most_in_flight = 1;
