@@ -54,6 +54,9 @@ Status check_remote_bench(const BenchArguments& arguments) {
       !arguments.csv.empty() || !arguments.inputs.empty() || !arguments.shapes.empty())
     return invalid_argument(
         "--sweep, --find-rate, --plot, --csv, --input and --shape are not for --url");
+  const LimitFlags& limits = arguments.limits;
+  if (limits.sandbox || !limits.memory.empty() || !limits.time.empty())
+    return invalid_argument("limits and the sandbox are for models that run here, not for --url");
   if (arguments.scenario == name_of(Scenario::kMultiStream))
     return invalid_argument("--scenario multi-stream is not for --url");
   const bool is_server = arguments.scenario == name_of(Scenario::kServer);
