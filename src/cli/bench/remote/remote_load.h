@@ -22,7 +22,7 @@ struct RemoteLoad {
   const std::atomic<bool>* ended = nullptr;  // set when the user wants the run to end
 };
 
-// What became of the requests. Each is one of them.
+// Counts what became of the requests. Each request is counted once.
 struct RemoteRun {
   std::vector<Query> served;  // in no order
   uint64_t refused = 0;       // answered by 429 or 503

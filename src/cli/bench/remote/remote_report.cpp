@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Of the requests that were served; nothing if there is none.
+// Returns the figures of the requests that were served; nothing if there is none.
 std::optional<Distribution> latencies(const RemoteRun& run) {
   if (run.served.empty()) return std::nullopt;
   std::vector<double> times;
