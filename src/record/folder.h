@@ -44,8 +44,10 @@ class Folder {
 
   std::string path_;
   UniqueFd lines_;
-  std::mutex mutex_;  // guards what follows, and orders the lines
-  std::unordered_set<std::string> kept_;
+  std::mutex mutex_;                      // guards what follows, and orders the lines
+  std::unordered_set<std::string> kept_;  // whole files
+  uint64_t begun_files_ = 0;
+  off_t lines_bytes_ = 0;  // of whole lines
   uint64_t left_bytes_ = 0, limit_bytes_ = 0;
 };
 

@@ -15,7 +15,6 @@
 #include "base/hooks.h"
 #include "base/log.h"
 #include "base/never_destroyed.h"
-#include "base/process/forked_child.h"
 #include "queue/requests/ids.h"
 #include "record/folder.h"
 #include "record/memory_copy.h"
@@ -75,7 +74,8 @@ struct Recorder {
   Folder folder;
   bool keeps_tensors = true;
   int64_t began_ns = 0;
-  std::mutex mutex;  // guards what follows, and orders the jobs
+  pid_t process = 0;  // a forked child must not write to the record of its parent
+  std::mutex mutex;   // guards what follows, and orders the jobs
   std::unordered_map<ModelKey, uint32_t> models;
   std::unordered_map<queue::SequenceId, RecordedJob> in_flight;
   uint32_t last_model = 0;
@@ -99,7 +99,7 @@ void end_recording(const Status& reason) {
 // Runs a part of the recorder. It must not disturb the program, whatever happens.
 template <class Part>
 void contained(Part&& part) noexcept {
-  if (!on() || is_forked_child()) return;
+  if (!on() || ::getpid() != recorder().process) return;
   const CancellationOff whole;
   try {
     if (const Status status = part(); !status.ok()) end_recording(status);
@@ -174,8 +174,15 @@ Status on_submitted(queue::SequenceId id, int64_t time_ns) {
   return {};
 }
 
+// Returns whether the job has not completed.
+bool is_in_flight(queue::SequenceId id) {
+  Recorder& state = recorder();
+  const std::lock_guard lock(state.mutex);
+  return state.in_flight.contains(id);
+}
+
 // The inputs are read now, since a job before it in its unit may have written them after the
-// submit. Another thread may complete the job meanwhile, if it hangs.
+// submit. The watchdog may give the job up meanwhile, whose inputs the program may then free.
 Status on_started(queue::SequenceId id, int64_t time_ns) {
   Recorder& state = recorder();
   std::vector<KeptTensor> inputs;
@@ -189,7 +196,9 @@ Status on_started(queue::SequenceId id, int64_t time_ns) {
   }
   Json line = {{"started", number}, {"ns", time_ns - state.began_ns}};
   if (state.keeps_tensors) {
-    MILLRACE_ASSIGN_OR_RETURN(line["inputs"], lines_of(inputs, true));
+    Result<Json> read = lines_of(inputs, true);
+    if (!read.ok() && !is_in_flight(id)) return {};
+    MILLRACE_ASSIGN_OR_RETURN(line["inputs"], std::move(read));
   }
   return state.folder.append(line);
 }
@@ -231,6 +240,7 @@ Status start_recording(const RecordOptions& options) {
   MILLRACE_RETURN_IF_ERROR(state.folder.create(options.folder, options.limit_bytes));
   state.keeps_tensors = options.keeps_tensors;
   state.began_ns = now_ns();
+  state.process = ::getpid();
   MILLRACE_RETURN_IF_ERROR(state.folder.append({{"format", "millrace-record"},
                                                 {"version", kVersion},
                                                 {"process", ::getpid()},

@@ -24,7 +24,8 @@ constexpr const char* kLines = "record.jsonl";
 // Tensors of a job: as many as the largest model and batch can have, and fewer than a hostile
 // record could name in a line.
 constexpr size_t kMostTensors = size_t{1} << 20;
-constexpr int64_t kMostNs = int64_t{7} * 24 * 3600 * 1'000'000'000;
+// A sum with a time of this machine's clock must not overflow.
+constexpr int64_t kMostNs = std::numeric_limits<int64_t>::max() / 2;
 
 bool is_number(const json& value, uint64_t most) {
   return value.is_number_unsigned() && value.get<uint64_t>() <= most;
@@ -256,7 +257,11 @@ Result<std::vector<std::byte>> bytes_of(const std::string& folder, const Recorde
   if (error || size != tensor.bytes)
     return corrupt_data(fmt::format("{} has {} bytes, and tensor \"{}\" {}", path, size,
                                     tensor.name, tensor.bytes));
-  return io::read_file(path);
+  if (size > kMostTensorBytes)
+    return corrupt_data(fmt::format("{} has more bytes than this command reads", path));
+  MILLRACE_ASSIGN_OR_RETURN(auto bytes, io::read_file(path));
+  if (bytes.size() != tensor.bytes) return corrupt_data(path + " changes while it is read");
+  return bytes;
 }
 
 }  // namespace millrace::cli

@@ -13,6 +13,9 @@
 
 namespace millrace::cli {
 
+// The most bytes of one tensor that are allocated or read because a record says so.
+inline constexpr uint64_t kMostTensorBytes = uint64_t{4} << 30;
+
 struct RecordedTensor {
   std::string name;
   View view = View::kCpu;

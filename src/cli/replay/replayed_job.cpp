@@ -14,9 +14,6 @@
 namespace millrace::cli {
 namespace {
 
-// The most bytes of one tensor that are allocated because a record says so.
-constexpr uint64_t kMostBytes = uint64_t{4} << 30;
-
 Result<runtime::TensorBinding> allocate(uint64_t bytes, View view) {
   MILLRACE_ASSIGN_OR_RETURN(
       const memory::Buffer buffer,
@@ -46,7 +43,7 @@ Status check_bytes(const RecordedTensor& tensor, uint64_t expected) {
   if (tensor.bytes != expected)
     return wrong_tensor(
         tensor, fmt::format("it has {} bytes, and in the model {}", tensor.bytes, expected));
-  if (expected > kMostBytes)
+  if (expected > kMostTensorBytes)
     return wrong_tensor(tensor,
                         fmt::format("{} bytes are more than this command allocates", expected));
   return {};
