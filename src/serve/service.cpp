@@ -85,7 +85,7 @@ Service::Service(ModelRepository& models, Metrics& metrics, Workers& workers,
       picture_(options.takes_pictures ? &options.picture : nullptr),
       model_control_(options.model_control),
       most_body_bytes_(options.http.body_bytes),
-      unpacked_bytes_(std::make_shared<std::atomic<uint64_t>>(options.http.all_bodies_bytes)),
+      held_body_bytes_(std::make_shared<std::atomic<uint64_t>>(options.http.all_bodies_bytes)),
       connections_(connections),
       loader_(1, kMostChanges) {}
 
@@ -279,7 +279,7 @@ std::optional<HttpResponse> Service::unpack_body(HttpRequest& request,
   const auto name = content_coding(request);
   const auto coding = name ? coding_of(*name) : std::nullopt;
   if (!coding) return std::nullopt;
-  charge = std::make_shared<MemoryCharge>(unpacked_bytes_);
+  charge = std::make_shared<MemoryCharge>(held_body_bytes_);
   MemoryBlock body;
   const size_t aligned_at = stated_json_bytes(request);
   const auto take = [&](size_t bytes) { return charge->take(bytes); };
@@ -316,6 +316,13 @@ std::shared_ptr<Work> Service::infer(ServedModel& model, HttpRequest request, Re
   if (auto refusal = unpack_body(request, charge)) {
     answer(*std::move(refusal));
     return nullptr;
+  }
+  if (model.batcher() != nullptr && charge == nullptr) {
+    charge = std::make_shared<MemoryCharge>(held_body_bytes_);
+    if (!charge->take(request.body.bytes().size())) {
+      answer(unavailable("jobs that several requests share hold the memory for all bodies"));
+      return nullptr;
+    }
   }
   Result<InferRequest> read = this->read(std::move(request), model.model());
   if (!read.ok()) {

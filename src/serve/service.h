@@ -65,7 +65,8 @@ class Service : public Handler {
   const io::PictureOptions* const picture_;  // null: pictures are refused
   const bool model_control_;                 // whether clients may load and unload models
   const size_t most_body_bytes_;             // of one body, when it is unpacked
-  const MemoryCharge::Limit unpacked_bytes_;
+  // Limits the bodies that are unpacked, or that a job may need after their request was answered.
+  const MemoryCharge::Limit held_body_bytes_;
   const std::atomic<uint32_t>& connections_;
   std::string token_;  // empty: none
   std::atomic<bool> draining_ = false;

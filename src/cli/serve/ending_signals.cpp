@@ -28,6 +28,7 @@ struct EndingSignals::State {
   std::condition_variable changed;
   Phase phase = Phase::kLoading;
   std::function<void()> on_hang_up;
+  bool was_hung_up = false;  // while models were loaded
 };
 
 Result<EndingSignals> EndingSignals::start(bool with_hang_up) {
@@ -50,6 +51,7 @@ void EndingSignals::watch(const sigset_t& signals, State& state) {
     if (sigwait(&signals, &signal) != 0) continue;
     const std::lock_guard lock(state.mutex);
     if (signal == SIGHUP) {
+      if (state.phase == State::Phase::kLoading) state.was_hung_up = true;
       if (state.phase == State::Phase::kServing && state.on_hang_up) state.on_hang_up();
       continue;
     }
@@ -66,6 +68,7 @@ void EndingSignals::serve(std::function<void()> on_hang_up) {
   const std::lock_guard lock(state_->mutex);
   state_->on_hang_up = std::move(on_hang_up);
   state_->phase = State::Phase::kServing;
+  if (state_->was_hung_up && state_->on_hang_up) state_->on_hang_up();
 }
 
 void EndingSignals::wait() {

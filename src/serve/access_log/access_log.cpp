@@ -28,6 +28,8 @@ constexpr std::chrono::milliseconds kBatchTime{20};
 constexpr size_t kMostAtOnce = 4096;
 // For whoever reads the lines to take more.
 constexpr int kMostWaitMilliseconds = 1000;
+// For the lines that are left when the program ends.
+constexpr std::chrono::seconds kMostTimeAtEnd{2};
 constexpr mode_t kFileMode = 0640;  // readable for those who collect logs
 
 std::string time_text(std::chrono::system_clock::time_point time) {
@@ -84,6 +86,7 @@ AccessLog::~AccessLog() {
   {
     const std::lock_guard lock(mutex_);
     ending_ = true;
+    ends_at_ = std::chrono::steady_clock::now() + kMostTimeAtEnd;
   }
   filled_.notify_all();
   ended_.notify_all();
@@ -97,6 +100,7 @@ Status AccessLog::open_file() {
                              kFileMode));
   if (!file) return io_error("open the access log " + path_, errno);
   file_ = std::move(file);
+  is_in_line_ = false;
   return {};
 }
 
@@ -138,12 +142,20 @@ void AccessLog::run() {
   }
 }
 
-// Once a write has failed the others are not tried, since each would be waited for.
+// Once a write has failed the others are not tried, since each would be waited for. It may leave a
+// part of a line, which then ends before the next one, so that this one is whole.
 void AccessLog::write_all(std::span<const AccessRecord> records) {
   while (!records.empty()) {
-    std::string text;
+    const bool ends_line = is_in_line_;
+    std::string text = ends_line ? "\n" : "";
     const size_t lines = join_lines(records, text);
-    if (!write_bytes(text)) return drop(records.size());
+    const size_t written = write_bytes(text);
+    if (written > 0) is_in_line_ = text[written - 1] != '\n';
+    if (written < text.size()) {
+      const auto end = text.begin() + static_cast<ptrdiff_t>(written);
+      const auto ends = static_cast<size_t>(std::count(text.begin(), end, '\n'));
+      return drop(records.size() - ends + (ends_line && written > 0 ? 1 : 0));
+    }
     records = records.subspan(lines);
   }
 }
@@ -168,17 +180,28 @@ void AccessLog::drop(size_t lines) const noexcept {
   for (; lines > 0; --lines) dropped_();
 }
 
-// False if not all could be written: the disk is full, or nobody takes it.
-bool AccessLog::write_bytes(std::string_view bytes) {
-  while (!bytes.empty()) {
+// Returns how many bytes were written: fewer if the disk is full, or nobody takes them.
+size_t AccessLog::write_bytes(std::string_view bytes) {
+  size_t done = 0;
+  while (done < bytes.size()) {
     pollfd ready{.fd = file_.get(), .events = POLLOUT, .revents = 0};
-    if (::poll(&ready, 1, kMostWaitMilliseconds) <= 0) return false;
-    const ssize_t written = ::write(file_.get(), bytes.data(), std::min(bytes.size(), kMostAtOnce));
+    if (::poll(&ready, 1, most_wait_ms()) <= 0) break;
+    const ssize_t written =
+        ::write(file_.get(), bytes.data() + done, std::min(bytes.size() - done, kMostAtOnce));
     if (written < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-    if (written <= 0) return false;
-    bytes.remove_prefix(static_cast<size_t>(written));
+    if (written <= 0) break;
+    done += static_cast<size_t>(written);
   }
-  return true;
+  return done;
+}
+
+// A reader that takes little at a time must not hold up the end of the program.
+int AccessLog::most_wait_ms() {
+  const std::lock_guard lock(mutex_);
+  if (!ending_) return kMostWaitMilliseconds;
+  const auto left =
+      std::chrono::ceil<std::chrono::milliseconds>(ends_at_ - std::chrono::steady_clock::now());
+  return static_cast<int>(std::clamp<int64_t>(left.count(), 0, kMostWaitMilliseconds));
 }
 
 void AccessLog::reopen_file() {

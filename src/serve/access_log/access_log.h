@@ -48,7 +48,7 @@ class AccessLog {
   // kResourceExhausted if the system refuses a thread.
   static Result<std::unique_ptr<AccessLog>> open(const std::string& path,
                                                  std::function<void()> dropped);
-  // Writes what is queued, unless nobody takes it.
+  // Writes what is queued, as far as it is taken within two seconds.
   ~AccessLog();
 
   void write(AccessRecord record) noexcept;
@@ -65,16 +65,19 @@ class AccessLog {
   void run();
   void write_all(std::span<const AccessRecord> records);
   size_t join_lines(std::span<const AccessRecord> records, std::string& text) const;
-  bool write_bytes(std::string_view bytes);
+  size_t write_bytes(std::string_view bytes);
+  int most_wait_ms();
   void reopen_file();
 
   const std::string path_;
   const std::function<void()> dropped_;
-  UniqueFd file_;  // used by the thread only, once it runs
+  UniqueFd file_;            // used by the thread only, once it runs,
+  bool is_in_line_ = false;  // and so is this: a failed write has left a part of a line
   std::mutex mutex_;
   std::condition_variable filled_, ended_;
   std::vector<AccessRecord> queue_;
   bool ending_ = false, reopens_ = false;
+  std::chrono::steady_clock::time_point ends_at_;  // once it ends: no write waits longer
   std::thread thread_;
 };
 

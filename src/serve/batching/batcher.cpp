@@ -148,14 +148,17 @@ void Batcher::serve_next(std::unique_lock<std::mutex>& lock) {
     changed_.wait_until(lock, wakes_at_);
 }
 
-void Batcher::submit(const BatchPointer& batch) noexcept {
-  Status status;
-  try {
-    status = try_submit(batch);
-  } catch (const std::bad_alloc&) {
-    status = out_of_memory();
+void Batcher::submit(BatchPointer batch) noexcept {
+  while (batch) {
+    Status status;
+    try {
+      status = try_submit(batch);
+    } catch (const std::bad_alloc&) {
+      status = out_of_memory();
+    }
+    if (status.ok()) return;
+    batch = end(batch, status);
   }
-  if (!status.ok()) end(batch, status);
 }
 
 Status Batcher::try_submit(const BatchPointer& batch) {
@@ -185,31 +188,33 @@ void Batcher::on_job_end(const BatchPointer& batch, const Status& status) noexce
     const std::lock_guard lock(batch->job_mutex);
     batch->job.detach();
   }
-  end(batch, status);
+  submit(end(batch, status));
 }
 
-void Batcher::end(const BatchPointer& batch, const Status& status) noexcept {
+// Returns the batch to be submitted next, if there is one.
+Batcher::BatchPointer Batcher::end(const BatchPointer& batch, const Status& status) noexcept {
   std::vector<Entry> entries;
-  std::vector<BatchPointer> again;
+  BatchPointer next;
   {
     const std::lock_guard lock(mutex_);
     std::erase(running_, batch);
     entries = std::move(batch->entries);
-    if (entries.size() > 1 && may_be_due_to_one(status.code())) again = separate(entries);
+    next = std::move(batch->next);
+    if (entries.size() > 1 && may_be_due_to_one(status.code())) next = separate(entries);
   }
   for (const Entry& entry : entries) {
     if (status.code() == StatusCode::kHung) entry.member->keep_for_good();
     if (!entry.finished) entry.member->finish(status);
   }
-  for (const BatchPointer& alone : again) submit(alone);
+  return next;
 }
 
 // Requirement: mutex_ is held. Moves each request to a running batch of its own, so that it can be
-// cancelled meanwhile. Those for which there is no memory stay.
-std::vector<Batcher::BatchPointer> Batcher::separate(std::vector<Entry>& entries) noexcept {
-  std::vector<BatchPointer> batches;
+// cancelled meanwhile. Each is submitted when the one before it has ended, so that together they
+// need no more room in the queue than their first job. Those for which there is no memory stay.
+Batcher::BatchPointer Batcher::separate(std::vector<Entry>& entries) noexcept {
+  BatchPointer first, last;
   try {
-    batches.reserve(entries.size());
     for (Entry& entry : entries) {
       if (entry.finished) continue;
       auto batch = std::make_shared<Batch>();
@@ -217,13 +222,14 @@ std::vector<Batcher::BatchPointer> Batcher::separate(std::vector<Entry>& entries
       batch->frames = entry.member->frames();
       batch->unfinished = 1;
       running_.push_back(batch);
-      batches.push_back(std::move(batch));
+      (last ? last->next : first) = batch;
+      last = std::move(batch);
       entry.finished = true;
     }
   } catch (const std::bad_alloc&) {
-    return batches;
+    return first;
   }
-  return batches;
+  return first;
 }
 
 // Requirement: mutex_ is held. Marks the request as finished; null if it is not in these batches.
@@ -295,7 +301,7 @@ void Batcher::close() noexcept {
   }
   changed_.notify_one();
   if (thread_.joinable()) thread_.join();
-  if (pending) end(pending, {StatusCode::kCancelled, "the model is being closed"});
+  if (pending) submit(end(pending, {StatusCode::kCancelled, "the model is being closed"}));
 }
 
 }  // namespace millrace::serve

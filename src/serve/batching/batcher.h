@@ -13,7 +13,7 @@
 // Every request is finished once, by whoever takes it from its batch under the mutex. One that is
 // cancelled or late after its batch has left is finished at once, while the job goes on for the
 // others; the job is cancelled when none is left. When a job of several requests fails by what may
-// be the data of one of them, each runs again alone.
+// be the data of one of them, each runs again alone, one after another.
 //
 // Thread-safe. A thread of the batcher watches the delay and the deadlines.
 #pragma once
@@ -66,6 +66,7 @@ class Batcher {
     std::mutex job_mutex;  // the callback may run before the submit returns
     Job job;
     bool cancelled = false;
+    std::shared_ptr<Batch> next;  // to be submitted when this one has ended
   };
   using BatchPointer = std::shared_ptr<Batch>;
   using Batches = std::list<BatchPointer>;
@@ -80,15 +81,15 @@ class Batcher {
   Deadline next_deadline() const noexcept;
   std::shared_ptr<BatchMember> take_late(Deadline now, BatchPointer& batch) noexcept;
 
-  void submit(const BatchPointer& batch) noexcept;
+  void submit(BatchPointer batch) noexcept;
   Status try_submit(const BatchPointer& batch);
   void on_job_end(const BatchPointer& batch, const Status& status) noexcept;
-  void end(const BatchPointer& batch, const Status& status) noexcept;
+  BatchPointer end(const BatchPointer& batch, const Status& status) noexcept;
   static std::shared_ptr<BatchMember> take_unfinished(const BatchMember& member,
                                                       const Batches& batches,
                                                       BatchPointer& batch) noexcept;
   void leave_pending(const BatchMember& member) noexcept;
-  std::vector<BatchPointer> separate(std::vector<Entry>& entries) noexcept;
+  BatchPointer separate(std::vector<Entry>& entries) noexcept;
   static void stop_if_abandoned(Batch& batch, bool abandoned) noexcept;
 
   JobRunner& runner_;

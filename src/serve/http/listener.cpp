@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <exception>
 #include <memory>
 #include <new>
 #include <string_view>
@@ -128,7 +129,11 @@ void Listener::turn_away(Socket socket) {
       "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 1\r\n"
       "Content-Length: 0\r\n\r\n";
   HttpRequest unread;
-  unread.origin.remote = remote_of(socket);
+  try {
+    unread.origin.remote = remote_of(socket);
+  } catch (const std::exception&) {
+    // Without memory the client is turned away without its address in the log.
+  }
   shared_.handler.refused(unread, 503);
   error_code ignored;
   socket.non_blocking(true, ignored);
