@@ -1,7 +1,10 @@
 // `millrace bench --url`: the load generator accounts for every request, whatever a server does.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <atomic>
 #include <boost/asio/ip/tcp.hpp>
+#include <chrono>
 #include <string>
 #include <thread>
 
@@ -60,6 +63,41 @@ TEST_F(RemoteLoad, CountsRefusedRequestsApart) {
   EXPECT_EQ(run->requests(), 60U);
   EXPECT_GT(run->refused, 0U);
   EXPECT_EQ(run->failed, 0U) << run->first_failure;
+}
+
+// Ten requests that are due within some 10 ms wait for the one connection.
+TEST_F(RemoteLoad, CountsLatenciesFromTheScheduledArrival) {
+  serve();
+  faults().slow(std::chrono::milliseconds(20));
+  cli::RemoteLoad wanted;
+  wanted.jobs = 10;
+  wanted.per_second = 1000;
+  const auto run = load(wanted);
+  ASSERT_TRUE(run.ok()) << run.status().to_string();
+  ASSERT_EQ(run->served.size(), 10U) << run->first_failure;
+  const auto latency = std::ranges::max(run->served, {}, &cli::Query::latency_ns).latency_ns;
+  EXPECT_GE(latency, 100'000'000);
+  EXPECT_GE(run->seconds, 0.2);
+}
+
+TEST_F(RemoteLoad, EndsWhenTheUserWants) {
+  serve();
+  std::atomic<bool> ended = false;
+  cli::RemoteLoad wanted;
+  wanted.connections = 4;
+  wanted.jobs = 100'000;
+  wanted.per_second = 50;
+  wanted.ended = &ended;
+  std::jthread user([&] {
+    EXPECT_TRUE(eventually([&] {
+      return client().get("/metrics").body.find(R"(requests_total{code="200",model="tiny")") !=
+             std::string::npos;
+    }));
+    ended = true;
+  });
+  const auto run = load(wanted);
+  ASSERT_TRUE(run.ok()) << run.status().to_string();
+  EXPECT_LT(run->requests(), wanted.jobs);
 }
 
 TEST_F(RemoteLoad, SaysWhatIsWrong) {

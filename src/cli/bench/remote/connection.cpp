@@ -8,7 +8,7 @@
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/string_body.hpp>
-#include <chrono>
+#include <cerrno>
 #include <string_view>
 #include <utility>
 
@@ -20,10 +20,9 @@ namespace beast = boost::beast;
 namespace http = beast::http;
 using boost::system::error_code;
 
-// For a connection, and for each half of an exchange. Servers that hang do not hang the tool.
+// For a connection, or for an exchange. Servers that hang do not hang the tool.
 constexpr std::chrono::seconds kTimeLimit{30};
 constexpr uint32_t kMostHeaderBytes = 64 << 10;
-constexpr uint64_t kMostBodyBytes = uint64_t{1} << 30;
 
 }  // namespace
 
@@ -52,11 +51,11 @@ Result<RemoteServer> find_server(const std::string& url) {
   return server;
 }
 
-// Runs one operation to its end, or for the time that it may take.
+// Runs one operation to its end, or until the deadline.
 template <class Start>
 error_code RemoteConnection::await(Start start) {
   error_code outcome;
-  stream_->expires_after(kTimeLimit);
+  stream_->expires_at(deadline_);
   start([&outcome](error_code error, auto&&...) { outcome = error; });
   io_.restart();
   io_.run();
@@ -77,6 +76,7 @@ Status RemoteConnection::failure(const char* what, error_code error) {
 }
 
 Status RemoteConnection::connect() {
+  deadline_ = std::chrono::steady_clock::now() + kTimeLimit;
   if (stream_) return {};
   stream_.emplace(io_);
   buffer_.clear();
@@ -88,13 +88,14 @@ Status RemoteConnection::connect() {
   return {};
 }
 
-// A server may close a connection between two requests.
+// A server may close a connection between two requests, or have sent what nobody asked for.
 bool RemoteConnection::was_closed() {
   char byte = 0;
-  return ::recv(stream_->socket().native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+  const auto socket = stream_->socket().native_handle();
+  return ::recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 || errno != EAGAIN;
 }
 
-Result<RemoteAnswer> RemoteConnection::ask(const std::string& request) {
+Result<RemoteAnswer> RemoteConnection::ask(const std::string& request, uint64_t most_body_bytes) {
   if (stream_ && was_closed()) stream_.reset();
   MILLRACE_RETURN_IF_ERROR(connect());
   error_code error = await([&](auto handler) {
@@ -104,7 +105,7 @@ Result<RemoteAnswer> RemoteConnection::ask(const std::string& request) {
   if (error == beast::error::timeout) return failure("send to", error);
   http::response_parser<http::string_body> parser;
   parser.header_limit(kMostHeaderBytes);
-  parser.body_limit(kMostBodyBytes);
+  parser.body_limit(most_body_bytes);
   error =
       await([&](auto handler) { http::async_read(*stream_, buffer_, parser, std::move(handler)); });
   if (error) return failure("read an answer of", error);

@@ -5,6 +5,8 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
+#include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,12 +36,16 @@ class RemoteConnection {
 
   // Connects, unless it is connected. kIoError names the reason.
   Status connect();
-  // Sends the text of a request and reads the answer. kDeadlineExceeded if that takes too long;
+  // Sends the text of a request and reads the answer, within 30 s. kDeadlineExceeded if that takes
+  // longer;
   // kIoError if the connection ends; kCorruptData if the answer is malformed or too long. The
   // connection is closed then.
-  Result<RemoteAnswer> ask(const std::string& request);
+  Result<RemoteAnswer> ask(const std::string& request, uint64_t most_body_bytes = kMostBodyBytes);
 
  private:
+  static constexpr uint64_t kMostBodyBytes = uint64_t{1} << 30;
+  static constexpr size_t kMostBufferBytes = 256 << 10;  // also of what is no header and no body
+
   template <class Start>
   boost::system::error_code await(Start start);
   Status failure(const char* what, boost::system::error_code error);
@@ -48,7 +54,8 @@ class RemoteConnection {
   const RemoteServer& server_;
   boost::asio::io_context io_{1};
   std::optional<boost::beast::tcp_stream> stream_;
-  boost::beast::flat_buffer buffer_;
+  boost::beast::flat_buffer buffer_{kMostBufferBytes};
+  std::chrono::steady_clock::time_point deadline_;  // of the operations of connect() or ask()
 };
 
 }  // namespace millrace::cli

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <memory>
 #include <mutex>
+#include <new>
+#include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -17,6 +20,9 @@ namespace millrace::cli {
 namespace {
 
 constexpr uint64_t kMostJobs = 10'000'000;
+// A request whose time is so long ago is not sent, so that a server that hangs ends the run.
+constexpr int64_t kMostBehindNs = 30'000'000'000;
+constexpr int64_t kLongestSleepNs = 50'000'000;
 
 Result<std::vector<int64_t>> schedule_of(const RemoteLoad& load) {
   std::vector<int64_t> schedule;
@@ -67,7 +73,9 @@ class Run {
     }
     for (std::thread& thread : threads) thread.join();
     MILLRACE_RETURN_IF_ERROR(status);
-    run_.seconds = static_cast<double>(now_ns() - start_ns_) * 1e-9;
+    const int64_t end_ns = now_ns() - start_ns_;
+    count_unsent(end_ns);
+    run_.seconds = static_cast<double>(last_answer_ns_ > 0 ? last_answer_ns_ : end_ns) * 1e-9;
     return std::move(run_);
   }
 
@@ -79,23 +87,59 @@ class Run {
     return job > 0 && now_ns() - start_ns_ >= load_.duration_ns;
   }
 
+  // Returns the time of the next request, at that time; nothing if there is no other. One thread
+  // waits for the next arrival, and the others for it, so that the end of the run is seen soon.
+  std::optional<int64_t> next_issue_ns() {
+    const std::lock_guard lock(turn_);
+    if (ends(next_)) return std::nullopt;
+    if (load_.scenario != Scenario::kServer) {
+      ++next_;
+      return now_ns() - start_ns_;
+    }
+    const int64_t issue_ns = schedule_[next_];
+    for (int64_t left = issue_ns; left > 0; left = start_ns_ + issue_ns - now_ns()) {
+      sleep_until_ns(std::min(start_ns_ + issue_ns, now_ns() + kLongestSleepNs));
+      if (ends(next_)) return std::nullopt;
+    }
+    ++next_;
+    return issue_ns;
+  }
+
   void issue(RemoteConnection& connection) {
-    for (uint64_t job = next_++; !ends(job); job = next_++) {
-      int64_t issued_ns = now_ns() - start_ns_;
-      if (load_.scenario == Scenario::kServer) {
-        issued_ns = schedule_[job];
-        sleep_until_ns(start_ns_ + issued_ns);
-      }
-      const auto answer = connection.ask(request_);
-      take(answer, {issued_ns, now_ns() - start_ns_ - issued_ns});
+    while (const std::optional<int64_t> issue_ns = next_issue_ns()) {
+      if (now_ns() - start_ns_ - *issue_ns > kMostBehindNs)
+        count_late();
+      else
+        take(answer_of(connection), *issue_ns);
     }
   }
 
-  void take(const Result<RemoteAnswer>& answer, const Query& query) {
+  Result<RemoteAnswer> answer_of(RemoteConnection& connection) const {
+    try {
+      return connection.ask(request_);
+    } catch (const std::bad_alloc&) {
+      return Status(StatusCode::kOutOfMemory, "there is not enough memory for an answer");
+    }
+  }
+
+  void count_late() {
     const std::lock_guard lock(mutex_);
+    ++run_.late;
+  }
+
+  // Counts the requests whose time had come when the user ended the run.
+  void count_unsent(int64_t end_ns) {
+    for (; next_ < schedule_.size() && schedule_[next_] <= end_ns; ++next_) ++run_.late;
+  }
+
+  void take(const Result<RemoteAnswer>& answer, int64_t issue_ns) {
+    const std::lock_guard lock(mutex_);
+    const int64_t end_ns = now_ns() - start_ns_;
     const unsigned status = answer.ok() ? answer->status : 0;
     const bool timed_out = !answer.ok() && answer.status().code() == StatusCode::kDeadlineExceeded;
-    if (status == 200) return run_.served.push_back(query);
+    if (answer.ok()) last_answer_ns_ = end_ns;
+    stop_if_it_hangs(timed_out);
+    if (status == 200) return run_.served.push_back({issue_ns, end_ns - issue_ns});
     if (status == 429 || status == 503) {
       ++run_.refused;
     } else if (status == 504 || timed_out) {
@@ -106,14 +150,25 @@ class Run {
     }
   }
 
+  // Requests that are to be sent at stated times need no end: those that come too late are not
+  // sent.
+  void stop_if_it_hangs(bool timed_out) {
+    timeouts_in_a_row_ = timed_out ? timeouts_in_a_row_ + 1 : 0;
+    if (load_.scenario != Scenario::kServer && timeouts_in_a_row_ >= load_.connections)
+      stopped_ = true;
+  }
+
   const std::string& request_;
   const RemoteLoad& load_;
   const std::vector<int64_t> schedule_;
   std::vector<std::unique_ptr<RemoteConnection>> connections_;
-  std::atomic<uint64_t> next_ = 0;
   std::atomic<bool> stopped_ = false;
   int64_t start_ns_ = 0;
-  std::mutex mutex_;
+  std::mutex turn_;
+  uint64_t next_ = 0;  // the next request; guarded by turn_
+  std::mutex mutex_;   // guards what follows
+  int64_t last_answer_ns_ = 0;
+  uint32_t timeouts_in_a_row_ = 0;
   RemoteRun run_;
 };
 
@@ -122,9 +177,14 @@ class Run {
 Result<RemoteRun> run_remote_load(const RemoteServer& server, const std::string& request,
                                   const RemoteLoad& load) {
   MILLRACE_ASSIGN_OR_RETURN(auto schedule, schedule_of(load));
-  Run run(server, request, load, std::move(schedule));
-  MILLRACE_RETURN_IF_ERROR(run.prepare());
-  return run.run();
+  try {
+    Run run(server, request, load, std::move(schedule));
+    MILLRACE_RETURN_IF_ERROR(run.prepare());
+    return run.run();
+  } catch (const std::system_error& error) {
+    return Status(StatusCode::kResourceExhausted, fmt::format("there cannot be {} connections: {}",
+                                                              load.connections, error.what()));
+  }
 }
 
 }  // namespace millrace::cli

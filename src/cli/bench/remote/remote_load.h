@@ -26,18 +26,18 @@ struct RemoteLoad {
 struct RemoteRun {
   std::vector<Query> served;  // in no order
   uint64_t refused = 0;       // answered by 429 or 503
-  uint64_t late = 0;          // answered by 504, or not in time
+  uint64_t late = 0;          // answered by 504, or not in time; or not sent in time
   uint64_t failed = 0;        // any other
   std::string first_failure;  // its message
-  double seconds = 0;         // until the last answer
+  double seconds = 0;         // until the last answer, if there is one
 
   uint64_t requests() const { return served.size() + refused + late + failed; }
 };
 
-// Sends one request before it starts, whose failure ends the run; a refusal does not. The latency
-// of a request of the server scenario counts from its scheduled arrival, also if all connections
-// are busy then, so there is no coordinated omission. Errors: those of connecting to the server;
-// kInvalidArgument if there would be too many requests.
+// Sends one request before it starts; if that has no answer, or the server finds it wrong, nothing
+// is measured. The latency of a request of the server scenario counts from its scheduled arrival,
+// also if all connections are busy then, so there is no coordinated omission. Errors: those of
+// connecting to the server; kInvalidArgument if there would be too many requests.
 Result<RemoteRun> run_remote_load(const RemoteServer& server, const std::string& request,
                                   const RemoteLoad& load);
 

@@ -17,6 +17,7 @@ using nlohmann::json;
 
 constexpr uint64_t kMostBytes = uint64_t{1} << 30;  // of all inputs
 constexpr size_t kMostMessage = 300;
+constexpr uint64_t kMostDescription = 4 << 20;  // bytes, of which JSON takes many times as many
 
 struct ElementType {
   std::string_view name;
@@ -130,7 +131,8 @@ Result<std::string> request_for(const RemoteServer& server, const std::string& m
   RemoteConnection connection(server);
   MILLRACE_ASSIGN_OR_RETURN(
       const RemoteAnswer answer,
-      connection.ask(fmt::format("GET {} HTTP/1.1\r\nHost: {}\r\n\r\n", path, server.host)));
+      connection.ask(fmt::format("GET {} HTTP/1.1\r\nHost: {}\r\n\r\n", path, server.host),
+                     kMostDescription));
   if (answer.status != 200)
     return Status(answer.status == 404 ? StatusCode::kNotFound : StatusCode::kIoError,
                   "the server does not describe the model, but answers " + error_of(answer));
