@@ -4,6 +4,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -43,6 +44,12 @@ std::string time_text(std::chrono::system_clock::time_point time) {
 double ms_of(std::chrono::nanoseconds time) {
   const auto us = std::chrono::round<std::chrono::microseconds>(time).count();
   return static_cast<double>(us) / 1000;
+}
+
+bool is_same_file(int one, int other) {
+  struct stat a = {}, b = {};
+  if (::fstat(one, &a) != 0 || ::fstat(other, &b) != 0) return false;
+  return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
 void add_text(Json& line, const char* name, const std::string& text) {
@@ -99,8 +106,8 @@ Status AccessLog::open_file() {
                     : ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK,
                              kFileMode));
   if (!file) return io_error("open the access log " + path_, errno);
+  if (file_ && !is_same_file(file_.get(), file.get())) is_in_line_ = false;
   file_ = std::move(file);
-  is_in_line_ = false;
   return {};
 }
 
