@@ -1,5 +1,6 @@
 #include "base/process/topology.h"
 
+#include <fmt/format.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -64,10 +65,10 @@ std::string read_cpu_model() {
   for (std::string line; std::getline(info, line);) {
     const size_t colon = line.find(": ");
     if (colon == std::string::npos) continue;
-    const std::string value = line.substr(colon + 2);
+    std::string value = line.substr(colon + 2);
     if (line.starts_with("model name")) return value;
     if (line.starts_with("CPU implementer")) maker = value;
-    if (line.starts_with("CPU part")) return "Arm " + maker + " " + value;
+    if (line.starts_with("CPU part")) return fmt::format("Arm {} {}", maker, value);
   }
   return {};
 }
