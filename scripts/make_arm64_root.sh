@@ -25,7 +25,7 @@ make_links_relative() {
     while IFS=$'\t' read -r link target; do ln -sfrn "$root$target" "$link"; done
 }
 
-# What the packages' own scripts would do: each library of these has several implementations.
+# Does what the packages' own scripts would do: each library of these has several implementations.
 choose_implementations() {
   local libraries=$root/usr/lib/aarch64-linux-gnu name
   for name in blas lapack; do
@@ -33,7 +33,7 @@ choose_implementations() {
   done
 }
 
-# What dpkg would remember of the packages with libraries, for dpkg-shlibdeps to find which a program
+# Writes what dpkg would remember of the packages with libraries, for dpkg-shlibdeps to find which a program
 # needs.
 remember_packages() {
   local database=$root/var/lib/dpkg deb name file control

@@ -17,5 +17,5 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
 set(ENV{PKG_CONFIG_SYSROOT_DIR} ${arm64_root})
 set(ENV{PKG_CONFIG_LIBDIR}
   ${arm64_root}/usr/lib/aarch64-linux-gnu/pkgconfig:${arm64_root}/usr/share/pkgconfig)
-# What was built runs in an emulator: the tool writes its manual pages during the build.
+# Programs that were built run in an emulator: the tool writes its manual pages during the build.
 set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64-static;-L;${arm64_root})

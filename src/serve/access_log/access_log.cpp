@@ -27,7 +27,7 @@ constexpr size_t kMostQueued = 8192;
 constexpr std::chrono::milliseconds kBatchTime{20};
 // A pipe that is ready takes so much without blocking.
 constexpr size_t kMostAtOnce = 4096;
-// For whoever reads the lines to take more.
+// The time that the reader of a pipe has to take more.
 constexpr int kMostWaitMilliseconds = 1000;
 // For the lines that are left when the program ends.
 constexpr std::chrono::seconds kMostTimeAtEnd{2};

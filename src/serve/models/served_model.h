@@ -57,7 +57,7 @@ class ServedModel : public JobRunner, public std::enable_shared_from_this<Served
 
   // Runs requests together; null if each has a job of its own.
   Batcher* batcher() const { return batcher_.get(); }
-  // A request of so many frames has succeeded.
+  // Counts a request of `frames` frames that has succeeded.
   void computed(uint32_t frames) noexcept { frames_.fetch_add(frames, std::memory_order_relaxed); }
   // The time that a job runs, as the slowest unit measured it; 0 if none did.
   std::chrono::nanoseconds mean_run() const noexcept override;
