@@ -55,7 +55,7 @@ Status Folder::create(const std::string& path, uint64_t limit_bytes) {
                         "for the id of the process",
                         path)};
   if (lines_.get() < 0) return io_error("cannot create " + lines, errno);
-  // New ones: a link that somebody else has put there would lead files away.
+  // They must not exist: a symbolic link in their place would redirect the files.
   for (const char* group : {"/models", "/tensors"})
     if (!model::make_directory(path + group))
       return io_error("cannot create " + path + group, errno);

@@ -7,11 +7,9 @@
 #include <bit>
 #include <cstdlib>
 #include <exception>
-#include <filesystem>
 #include <mutex>
 #include <span>
 #include <string>
-#include <system_error>
 
 #include "base/cancellation.h"
 #include "base/files/output_target.h"
@@ -19,6 +17,7 @@
 #include "base/log.h"
 #include "base/never_destroyed.h"
 #include "base/settings/environment.h"
+#include "base/settings/process_path.h"
 #include "model/files/temporary_output.h"
 #include "timeline/chrome_trace.h"
 #include "timeline/dump_on_signals.h"
@@ -45,18 +44,6 @@ TraceFile& trace_file() {
   // Never destroyed, since devices may close while the process exits.
   static NeverDestroyed<TraceFile> made;
   return made.get();
-}
-
-// Returns the path that the variable means: "%p" stands for the id of the process, and the path is
-// made absolute, since the program may change its working directory.
-std::string path_of(std::string_view text) {
-  std::string path(text);
-  const std::string process = std::to_string(::getpid());
-  for (size_t at = path.find("%p"); at != std::string::npos; at = path.find("%p", at))
-    path.replace(at, 2, process);
-  std::error_code ignored;  // then the path stays as it is
-  const std::filesystem::path whole = std::filesystem::absolute(path, ignored);
-  return ignored ? path : whole.string();
 }
 
 void report(const Status& status) {
@@ -105,7 +92,7 @@ Status begin() {
   const std::string_view path = environment_variable(kPathVariable);
   if (path.empty()) return {};
   TraceFile& file = trace_file();
-  file.path = path_of(path);
+  file.path = process_path(path);
   file.process = ::getpid();
   MILLRACE_RETURN_IF_ERROR(check_output(file.path));
   MILLRACE_ASSIGN_OR_RETURN(const uint64_t room,

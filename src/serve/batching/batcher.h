@@ -10,10 +10,10 @@
 //                   |                            |
 //                   +---- cancelled or late -----+---------> finish() at once
 //
-// Every request is finished once, by whoever takes it from its batch under the mutex. One that is
-// cancelled or late after its batch has left is finished at once, while the job goes on for the
-// others; the job is cancelled when none is left. When a job of several requests fails by what may
-// be the data of one of them, each runs again alone, one after another.
+// Every request is finished once, by the thread that takes it from its batch under the mutex. One
+// that is cancelled or late after its batch has left is finished at once, while the job goes on for
+// the others; the job is cancelled when none is left. When a job of several requests fails by what
+// may be the data of one of them, each runs again alone, one after another.
 //
 // Thread-safe. A thread of the batcher watches the delay and the deadlines.
 #pragma once
