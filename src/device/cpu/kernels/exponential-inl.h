@@ -9,6 +9,8 @@
 
 #include <hwy/highway.h>
 
+#include "device/cpu/kernels/keep_between-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace millrace::device::cpu::kernels::HWY_NAMESPACE {
 
@@ -40,9 +42,8 @@ HWY_INLINE hwy::HWY_NAMESPACE::Vec512<float> times_power_of_two(
 template <class D, class V = hwy::HWY_NAMESPACE::Vec<D>>
 HWY_INLINE V exponential_of_negative(D d, V x) {
   namespace hn = hwy::HWY_NAMESPACE;
-  // The result rounds to 0 from here on. On x86 the maximum is the second operand where one operand
-  // is NaN.
-  x = hn::Max(hn::Set(d, -104.0f), x);
+  // The result rounds to 0 from here on.
+  x = at_least(hn::Set(d, -104.0f), x);
   const V n = hn::Round(hn::Mul(x, hn::Set(d, 1.44269504f)));
   // log(2) in two parts, of which the first has so few bits that its product with n is exact.
   V r = hn::NegMulAdd(n, hn::Set(d, 0.693359375f), x);

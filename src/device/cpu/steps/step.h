@@ -12,6 +12,7 @@
 
 #include "base/status.h"
 #include "device/cpu/dnnl/calls.h"
+#include "device/cpu/dnnl/invalid_flag.h"
 
 namespace millrace::queue {
 class RunControl;
@@ -38,7 +39,8 @@ struct Argument {
 
 // Records whether a frame has NaNs. oneDNN's maximum and minimum lose them (careful_step.h).
 struct NanWatch {
-  bool is_careful = false;  // steps run in the way that keeps NaN
+  // Steps run in the way that keeps NaN: from the start where no flag shows that there is one.
+  bool is_careful = !kFlagShowsNan;
   // A step has overwritten an operand before it met the NaN: the frame is to be run again.
   bool lost_operand = false;
 };

@@ -10,6 +10,7 @@
 // clang-format off: after foreach_target.h
 #include <hwy/highway.h>
 
+#include "device/cpu/kernels/keep_between-inl.h"
 #include "tensor/conversion/codecs-inl.h"
 // clang-format on
 
@@ -18,6 +19,7 @@ namespace millrace::device::cpu::kernels::depthwise::HWY_NAMESPACE {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
+using kernels::HWY_NAMESPACE::keep_between;
 
 // Vector operations on a group of channels, two channels to each lane.
 template <size_t kSize>
@@ -39,12 +41,12 @@ struct Group {
 
   // Applies the bounds and rounds to BF16, whose bits are the upper half of each lane.
   //
-  // A NaN stays a NaN: the bounds are applied in this order, and NaNs of BF16 elements and of
+  // A NaN stays a NaN: keep_between() keeps it, and NaNs of BF16 elements and of
   // arranged biases have zeros in the lower half of their bits, so that rounding carries nothing.
   static HWY_INLINE hn::Vec<Bits> finish(const Layer& layer, Vector sum) {
     const Floats f;
     const Bits u;
-    const Vector kept = hn::Min(hn::Set(f, layer.most), hn::Max(hn::Set(f, layer.least), sum));
+    const Vector kept = keep_between(hn::Set(f, layer.least), hn::Set(f, layer.most), sum);
     const auto bits = hn::BitCast(u, kept);
     const auto is_odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(u, 1u));
     return hn::Add(hn::Add(bits, hn::Set(u, 0x7fffu)), is_odd);

@@ -12,6 +12,7 @@
 #include <hwy/contrib/math/math-inl.h>
 #include <hwy/highway.h>
 
+#include "device/cpu/kernels/keep_between-inl.h"
 #include "device/cpu/kernels/numbers-inl.h"
 // clang-format on
 
@@ -36,8 +37,7 @@ void keep_each_between(const Number* from, Number* to, size_t count, const Bound
   const float least = bounds.least, most = bounds.most;
   for_each_vector(count, [=](auto d, size_t i) HWY_ATTR {
     const auto number = load_numbers(d, from + i);
-    // On x86 the maximum and minimum return the second operand where one operand is NaN.
-    const auto kept = hn::Min(hn::Set(d, most), hn::Max(hn::Set(d, least), number));
+    const auto kept = keep_between(hn::Set(d, least), hn::Set(d, most), number);
     store_numbers(d, kept, to + i);
   });
 }
@@ -73,13 +73,13 @@ void softplus_of_each(const Number* from, Number* to, size_t count) {
 struct Larger {
   template <class V>
   HWY_INLINE V operator()(V a, V b) const {
-    return hn::Max(a, b);
+    return at_least(a, b);
   }
 };
 struct Smaller {
   template <class V>
   HWY_INLINE V operator()(V a, V b) const {
-    return hn::Min(a, b);
+    return at_most(a, b);
   }
 };
 
@@ -87,7 +87,7 @@ template <class Function, class Number>
 void choose_each(const Number* a, const Number* b, Number* to, size_t count) {
   for_each_vector(count, [=](auto d, size_t i) HWY_ATTR {
     const auto x = load_numbers(d, a + i), y = load_numbers(d, b + i);
-    // Function returns y where either operand is NaN, so only a NaN in x needs care.
+    // Function returns y where y is NaN, so only a NaN in x needs care.
     const auto chosen = hn::IfThenElse(hn::IsNaN(x), x, Function{}(x, y));
     store_numbers(d, chosen, to + i);
   });

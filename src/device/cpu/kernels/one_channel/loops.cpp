@@ -9,6 +9,7 @@
 // clang-format off: after foreach_target.h
 #include <hwy/highway.h>
 
+#include "device/cpu/kernels/keep_between-inl.h"
 #include "device/cpu/kernels/numbers-inl.h"
 // clang-format on
 
@@ -17,6 +18,7 @@ namespace millrace::device::cpu::kernels::one_channel::HWY_NAMESPACE {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
+using kernels::HWY_NAMESPACE::keep_between;
 using kernels::HWY_NAMESPACE::load_numbers;
 using kernels::HWY_NAMESPACE::store_numbers;
 using Floats = hn::CappedTag<float, Geometry::kMostLanes>;
@@ -56,8 +58,7 @@ HWY_INLINE Vector window(const Geometry& g, const Filter& filter, const Work<Num
     for (size_t x = 0; x < g.taps_x; ++x, ++tap)
       sum = hn::MulAdd(hn::LoadU(f, from + x), hn::Set(f, *tap), sum);
   }
-  // In this order a NaN stays a NaN.
-  return hn::Min(hn::Set(f, filter.most), hn::Max(hn::Set(f, filter.least), sum));
+  return keep_between(hn::Set(f, filter.least), hn::Set(f, filter.most), sum);
 }
 
 template <class Number>

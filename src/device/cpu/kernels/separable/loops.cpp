@@ -25,10 +25,9 @@ constexpr size_t pixels_of(size_t vectors) {
   return vectors == 1 ? 2 * kPixels : kPixels;
 }
 
-// In this order a NaN stays a NaN.
-HWY_INLINE Vector keep_between(const Layer& layer, Vector value) {
+HWY_INLINE Vector kept(const Layer& layer, Vector value) {
   const Floats f;
-  return hn::Min(hn::Set(f, layer.most), hn::Max(hn::Set(f, layer.least), value));
+  return keep_between(hn::Set(f, layer.least), hn::Set(f, layer.most), value);
 }
 
 // Some pixels of a row of the intermediate image, and some of the channels of a panel.
@@ -67,7 +66,7 @@ HWY_INLINE void multiply(const Geometry& g, const Layer& layer, const Pixels& pi
   for (size_t j = 0; j < kCountVectors; ++j) {
     float* const to = pixels.to + place_of(pixels.channel + j * kLanes, g.row_floats());
     for (size_t i = 0; i < kCount; ++i)
-      hn::StoreU(keep_between(layer, sums[i][j]), f, to + i * kBlock);
+      hn::StoreU(kept(layer, sums[i][j]), f, to + i * kBlock);
   }
 }
 

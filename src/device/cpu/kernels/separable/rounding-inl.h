@@ -20,9 +20,8 @@ struct Finish {
   explicit HWY_INLINE Finish(const Bf16Layer& layer)
       : least(hn::Set(Floats(), layer.least)), most(hn::Set(Floats(), layer.most)) {}
 
-  // In this order a NaN stays a NaN.
   HWY_INLINE Vector kept(Vector number) const {
-    return kBounded ? hn::Min(most, hn::Max(least, number)) : number;
+    return kBounded ? keep_between(least, most, number) : number;
   }
   static HWY_INLINE Vector rounded(Vector number) {
     const Floats f;

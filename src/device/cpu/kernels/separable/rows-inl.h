@@ -15,6 +15,7 @@
 
 #include <algorithm>
 
+#include "device/cpu/kernels/keep_between-inl.h"
 #include "device/cpu/kernels/registers-inl.h"
 #include "device/cpu/kernels/separable/geometry.h"
 
@@ -28,6 +29,7 @@ namespace millrace::device::cpu::kernels::separable::HWY_NAMESPACE {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
+using kernels::HWY_NAMESPACE::keep_between;
 using kernels::HWY_NAMESPACE::keep_in_register;
 using Floats = hn::CappedTag<float, 16>;
 using Vector = hn::Vec<Floats>;
@@ -108,7 +110,7 @@ HWY_INLINE void filter(const Result& result, const Window<typename Result::Eleme
   }
   for (size_t row = 0; row < kRows; ++row)
     for (size_t i = 0; i < kCount; ++i)
-      Result::store(hn::Min(window.most, hn::Max(window.least, sums[row][i])),
+      Result::store(keep_between(window.least, window.most, sums[row][i]),
                     window.to[row] + (x + i) * result.pixel());
 }
 

@@ -86,7 +86,7 @@ class LinesStep final : public Step {
   Status run(const RunState& state) const noexcept override {
     clear_invalid_flag();
     MILLRACE_RETURN_IF_ERROR(primitive_.run(state));
-    if (!invalid_flag()) [[likely]]
+    if (kFlagShowsNan && !invalid_flag()) [[likely]]
       return {};
     if (is_bf16_)
       spread_nans(state.output<Bf16>(result_));

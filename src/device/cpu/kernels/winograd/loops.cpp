@@ -19,6 +19,7 @@
 // clang-format off: after foreach_target.h
 #include <hwy/highway.h>
 
+#include "device/cpu/kernels/keep_between-inl.h"
 #include "device/cpu/kernels/numbers-inl.h"
 // clang-format on
 
@@ -250,8 +251,7 @@ HWY_INLINE void finish_tile(const Geometry& g, const Finish& finish, const Place
       if (x >= columns) break;
       Vector value = hn::Add(changed[x], start);
       if (finish.adds) value = hn::Add(value, load(to + x * g.block));
-      // In this order a NaN stays a NaN.
-      store(hn::Min(most, hn::Max(least, value)), to + x * g.block);
+      store(kernels::HWY_NAMESPACE::keep_between(least, most, value), to + x * g.block);
     }
   }
 }

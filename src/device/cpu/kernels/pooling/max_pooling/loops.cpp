@@ -69,7 +69,7 @@ struct LargestNumber {
   };
 };
 
-// The maximum of vectors of FP32 elements. The maximum of x86 returns its second operand where one
+// The maximum of vectors of FP32 elements. A processor's maximum may be the number where one operand
 // is NaN, so NaNs are recorded separately.
 struct LargestFloat {
   using Element = float;
@@ -173,10 +173,13 @@ void run_work(const Work<Number>& work) {
 }
 
 void run_floats(const Work<float>& work) {
-  clear_invalid_flag();
-  run_work<LargestNumber>(work);
-  if (invalid_flag()) [[unlikely]]
-    run_work<LargestFloat>(work);
+  if constexpr (kFlagShowsNan) {
+    clear_invalid_flag();
+    run_work<LargestNumber>(work);
+    if (!invalid_flag()) [[likely]]
+      return;
+  }
+  run_work<LargestFloat>(work);
 }
 void run_bf16(const Work<uint16_t>& work) {
   run_work<LargestBf16>(work);
