@@ -30,6 +30,7 @@ packages=(
   pybind11-dev python3-dev python3-numpy python3-pytest mypy
   # Tests and benchmarks.
   libgtest-dev libgmock-dev libbenchmark-dev libgloo-dev spin liburing-dev libonnx-testdata
+  python3-yaml python3-jsonschema
 )
 
 if [[ ${1:-} == --dma-buf ]]; then
