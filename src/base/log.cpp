@@ -3,12 +3,9 @@
 // threads may log while the process exits.
 #include "base/log.h"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
-#include <cctype>
 #include <exception>
 #include <iterator>
 #include <mutex>
@@ -19,9 +16,12 @@
 #include "base/cancellation.h"
 #include "base/files/standard_error.h"
 #include "base/float_environment.h"
+#include "base/logging/log_line.h"
+#include "base/logging/log_settings.h"
 #include "base/never_destroyed.h"
 #include "base/printable.h"
 #include "base/process/forked_child.h"
+#include "base/same_text.h"
 #include "base/seen_reasons.h"
 #include "base/settings/environment.h"
 
@@ -32,22 +32,17 @@ constexpr const char* kLogVariable = "MILLRACE_LOG";
 constexpr int kDropEverything = -1;
 
 struct SinkState {
-  // Applies MILLRACE_LOG.
+  // Applies log_settings().
   SinkState() noexcept;
 
   std::mutex mutex;
   LogSink sink;
   std::atomic<int> level{kDropEverything};
-  std::atomic<bool> chosen{false};  // set by the program or by MILLRACE_LOG
+  std::atomic<bool> chosen{false};  // set by the program or the environment
   bool has_default = false;         // set by a face
   ErrorLines errors = ErrorLines::kAll;
   SeenReasons reasons;  // used if `errors` is kOncePerReason
 };
-
-bool same_text(std::string_view a, std::string_view b) {
-  return std::ranges::equal(
-      a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
-}
 
 // Calls `write` with the line in printable form: lines contain names from models, which must
 // neither end the line nor contain control sequences for a terminal.
@@ -60,31 +55,21 @@ void with_printable(std::string_view line, Write&& write) {
 std::string whole_line(LogLevel level, std::string_view component, std::string_view line) {
   std::string text;
   with_printable(line, [&](std::string_view shown) {
-    text = fmt::format("[{}] {}: {}\n", to_string(level), component, shown);
+    text = log_line(LogFormat::kPlain, level, component, shown);
   });
   return text;
 }
 
-void warn_of_level(std::string_view wanted) noexcept {
-  try {
-    log_to_stderr(LogLevel::kWarning, "log",
-                  fmt::format("MILLRACE_LOG is \"{}\", but must be error, warning, info, debug or "
-                              "off: using warning",
-                              wanted));
-  } catch (const std::exception&) {
-    return;  // memory for the line is exhausted
-  }
-}
-
 SinkState::SinkState() noexcept {
-  const std::string_view wanted = environment_variable(kLogVariable);
-  if (wanted.empty()) return;
-  chosen = true;
-  if (same_text(wanted, "off")) return;
-  const std::optional<LogLevel> known = parse_log_level(wanted);
-  sink = log_to_stderr;
-  level = static_cast<int>(known.value_or(LogLevel::kWarning));
-  if (!known) warn_of_level(wanted);
+  try {
+    LogSettings settings = log_settings();
+    chosen = settings.chosen;
+    if (!settings.level) return;
+    sink = std::move(settings.sink);
+    level = static_cast<int>(*settings.level);
+  } catch (const std::exception&) {
+    return;  // memory is exhausted: there is no log
+  }
 }
 
 void set_default_locked(SinkState& state, std::optional<LogLevel> level, LogSink sink,

@@ -2,8 +2,8 @@
 //
 // Lines go to the sink that the program installs. Without one, the environment variable
 // MILLRACE_LOG decides: set to error, warning (or warn), info or debug, in upper or lower case, it
-// sends lines up to that level to standard error, one write per line; "off" drops all lines; any
-// other text counts as warning, which is logged. If that is not set either, a face may choose a
+// sends lines up to that level to standard error, or to MILLRACE_LOG_FILE; "off" drops all lines;
+// other text counts as warning, which is logged. If neither is set, a face may choose a
 // default: those of the vendors' APIs print errors, once per reason. Without any of these, all
 // lines are dropped.
 //

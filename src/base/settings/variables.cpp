@@ -25,6 +25,8 @@ constexpr std::string_view kKnown[] = {
     "MILLRACE_LANES",
     "MILLRACE_LANES_PER_JOB",
     "MILLRACE_LOG",
+    "MILLRACE_LOG_FILE",
+    "MILLRACE_LOG_FORMAT",
     "MILLRACE_MAX_ISA",
     "MILLRACE_MEMORY_BANKS",
     "MILLRACE_MEMORY_LIMIT",

@@ -6,13 +6,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <functional>
 #include <limits>
 #include <stdexcept>
 #include <string_view>
 
+#include "base/same_text.h"
 #include "runtime/columns/columns.h"
 #include "runtime/loading/strict_zero_copy.h"
 #include "runtime/session.h"
@@ -56,12 +56,8 @@ template <class Error = std::runtime_error>
 size_t choice_option(std::string_view key, const std::any& payload,
                      std::initializer_list<std::string_view> choices) {
   const std::string text = string_option(key, payload);
-  const auto same = [](unsigned char a, unsigned char b) {
-    return std::tolower(a) == std::tolower(b);
-  };
-  const auto found = std::find_if(choices.begin(), choices.end(), [&](std::string_view choice) {
-    return std::equal(choice.begin(), choice.end(), text.begin(), text.end(), same);
-  });
+  const auto found = std::find_if(choices.begin(), choices.end(),
+                                  [&](std::string_view choice) { return same_text(choice, text); });
   if (found == choices.end())
     refuse<Error>(key, fmt::format("one of {}", fmt::join(choices, ", ")), payload);
   return found - choices.begin();
