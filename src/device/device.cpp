@@ -29,7 +29,8 @@ Status Device::transfer(void* to, const void* from, size_t bytes,
   // If the ranges overlap and the target is at the higher address, the pieces are copied from the
   // end.
   const bool backwards = target > source && target < source + bytes;
-  if (hooks_observed()) emit(HookPoint::kPhaseBegan, control.sequence(), name_id("transfer"));
+  if (hooks_observe(control.sequence()))
+    emit(HookPoint::kPhaseBegan, control.sequence(), name_id("transfer"));
   uint32_t step = 0;
   for (size_t done = 0; done < bytes;) {
     if (control.stop_requested()) return control.stop_status();

@@ -296,7 +296,7 @@ Result<SessionJobId> Session::Impl::submit_checked(const JobBindings& bindings,
     reservation.make();
     const Result<queue::SequenceId> sequence = unit->try_submit(fill);
     if (sequence.ok()) {
-      if (hooks_observed()) jobs_.note_sequence(id, *sequence);
+      if (hooks_observe(*sequence)) jobs_.note_sequence(id, *sequence);
       return id;
     }
     if (!may_ask_again(*unit, sequence.status())) return as_session_status(sequence.status());

@@ -21,6 +21,14 @@ constexpr std::chrono::seconds kClosePatience{10};
 // How long a close waits before it logs which request it waits for.
 constexpr std::chrono::seconds kLongClose{1};
 
+void emit_completed(const Completion& completion) noexcept {
+  const auto code = static_cast<uint64_t>(completion.status.code());
+  if (completion.status.ok()) [[likely]]
+    emit(HookPoint::kCompleted, completion.sequence, code);
+  else
+    emit_surely(HookPoint::kCompleted, completion.sequence, code);
+}
+
 }  // namespace
 
 uint64_t Unit::Impl::ticket() const noexcept {
@@ -159,7 +167,7 @@ void Unit::Impl::publish_completion(uint64_t counter, Request& request, Status s
   const Completion completion{sequence(counter), std::move(status)};
   request.task->write_status(completion);
   record(completion, true);
-  emit(HookPoint::kCompleted, completion.sequence, static_cast<uint64_t>(completion.status.code()));
+  emit_completed(completion);
   ring_.complete();
   request.task->on_published(completion);
   post_callback(request, completion);
@@ -179,7 +187,7 @@ void Unit::Impl::remove(uint64_t counter, Status status) noexcept {
     request.callback.set_result(completion.sequence, completion.status);
     deferred_.add(std::move(request.callback));
   }
-  emit(HookPoint::kCompleted, completion.sequence, static_cast<uint64_t>(completion.status.code()));
+  emit_completed(completion);
   ring_.complete_removed(counter);
   request.task->on_published(completion);
   post_callback(request, completion);

@@ -101,7 +101,7 @@ Status run_job(Executor& executor, const JobBindings& bindings, const JobSync& s
                queue::RunControl& control, BoundaryConversions& conversions) noexcept {
   executor.begin_job(control.sequence());
   std::optional<PhaseEvents> phases;
-  if (hooks_observed()) [[unlikely]]
+  if (hooks_observe(control.sequence())) [[unlikely]]
     if (const auto steps = executor.step_names(); !steps.empty()) phases.emplace(steps, control);
   const bool plain = is_plain(bindings.inputs) && is_plain(bindings.outputs);
   Status status = plain ? run_frames(executor, bindings, control, conversions)
