@@ -144,6 +144,7 @@ Status Unit::Impl::run_timed(uint64_t counter, Running& running,
 // 1/8.
 void Unit::Impl::note_run(std::chrono::nanoseconds taken) noexcept {
   if (taken.count() == 0) return;
+  run_times_.add(taken.count());
   const int64_t mean = mean_run_ns_.load(std::memory_order_relaxed);
   mean_run_ns_.store(mean == 0 ? taken.count() : mean + (taken.count() - mean) / 8,
                      std::memory_order_relaxed);

@@ -24,7 +24,8 @@ constexpr uint64_t kFirstMeasured = 4, kMeasuredEach = 61;
 bool Unit::Impl::measures_run(uint64_t counter) const noexcept {
   if (options_.when_full == WhenFull::kShedByDeadline) return true;
   return (counter <= kFirstMeasured || counter % kMeasuredEach == 0) &&
-         callers_help_.load(std::memory_order_relaxed);
+         (callers_help_.load(std::memory_order_relaxed) ||
+          measured_.load(std::memory_order_relaxed));
 }
 
 bool Unit::Impl::callers_may_run() const noexcept {

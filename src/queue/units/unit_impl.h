@@ -26,6 +26,7 @@
 #include "queue/requests/result_table.h"
 #include "queue/requests/ring.h"
 #include "queue/units/deferred_callbacks.h"
+#include "queue/units/run_times.h"
 #include "queue/units/unit.h"
 #include "queue/units/unit_ids.h"
 #include "queue/waiting/fd_notifier.h"
@@ -117,6 +118,12 @@ class Unit::Impl final : public Source, public Watched {
   uint32_t generation() const noexcept { return generation_.load(std::memory_order_relaxed); }
   Status reset();
   UnitStatistics statistics() const noexcept;
+  // The times of the requests that were measured (UnitStatistics::mean_run).
+  const RunTimes& run_times() const noexcept { return run_times_; }
+  // From now on requests are measured whatever UnitOptions::caller_helps says.
+  void measure_runs() noexcept { measured_.store(true, std::memory_order_relaxed); }
+  // Returns whether the unit refuses requests because it closes or is closed.
+  bool is_closed() const noexcept { return closed_.load(std::memory_order_relaxed); }
 
   const Ring<Request>& ring() const noexcept { return ring_; }
   uint16_t id() const noexcept { return id_.value(); }
@@ -261,6 +268,7 @@ class Unit::Impl final : public Source, public Watched {
   std::atomic<uint64_t> first_waiting_{1};
   // Whether threads that wait may run requests. Never set again once it is false.
   std::atomic<bool> callers_help_;
+  std::atomic<bool> measured_{false};  // see measure_runs()
   // Moving average of the time of a run, for WhenFull::kShedByDeadline and CallerHelps::kAuto.
   // Written by the owner.
   alignas(64) std::atomic<int64_t> mean_run_ns_{0};
@@ -277,6 +285,7 @@ class Unit::Impl final : public Source, public Watched {
     std::atomic<uint64_t> refused{0}, cancelled{0}, dropped{0}, late{0}, failed{0};
   };
   Counts counts_;
+  RunTimes run_times_;  // written by the owner
   // The largest number of successes that statistics() has returned.
   mutable std::atomic<uint64_t> succeeded_{0};
 
