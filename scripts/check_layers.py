@@ -36,7 +36,8 @@ CPU_CAPABILITIES = "device/cpu/capabilities"
 QUEUE = {f"queue/{folder}" for folder in QUEUE_FOLDERS}
 CORE = (
     BASE
-    | {"tensor", "memory", "model", "graph", "fallback", "lowering", "ranks", "timeline", "check", "record", "device"}
+    | {"tensor", "memory", "model", "graph", "fallback", "lowering", "ranks", "live", "timeline"}
+    | {"check", "record", "device"}
     | QUEUE
 )
 MAY_INCLUDE = {
@@ -53,6 +54,7 @@ MAY_INCLUDE = {
         f"queue/{folder}": BASE | {f"queue/{low}" for low in QUEUE_FOLDERS[i:]}
         for i, folder in enumerate(QUEUE_FOLDERS)
     },
+    "live": BASE | {"memory"} | QUEUE,
     "timeline": BASE | {"model", "queue/requests"},
     "check": BASE | {"model", "queue/requests"},
     "record": BASE | {"model", "queue/requests"},

@@ -170,6 +170,12 @@ struct CheckArguments {
   std::vector<std::string> command;  // a program and its arguments
 };
 
+struct TopArguments {
+  double interval = 1;  // seconds
+  bool once = false, json = false;
+  uint32_t pid = 0;  // 0: all processes
+};
+
 struct FaultsArguments {
   std::string text;         // a fault plan, as MILLRACE_FAULTS has it
   bool transfers = false;   // as MILLRACE_TRANSFER_FAULTS has it
@@ -237,6 +243,7 @@ Status check_compare(const CompareArguments& arguments);
 Status check_golden(const GoldenArguments& arguments);
 Status check_trace(const TraceArguments& arguments);
 Status check_check(const CheckArguments& arguments);
+Status check_top(const TopArguments& arguments);
 Status check_conformance(const ConformanceArguments& arguments);
 Status check_faults(const FaultsArguments& arguments);
 Status check_pace(const PaceArguments& arguments);
@@ -253,6 +260,7 @@ Status run_shard(const ShardArguments& arguments);
 Status run_faults(const FaultsArguments& arguments);
 Status run_pace(const PaceArguments& arguments);
 Status run_simulate(const SimulateArguments& arguments);
+Status run_top(const TopArguments& arguments);
 Result<int> run_compare(const CompareArguments& arguments);          // the exit code
 Result<int> run_golden(const GoldenArguments& arguments);            // the exit code
 Result<int> run_replay(const ReplayArguments& arguments);            // the exit code

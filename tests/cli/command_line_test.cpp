@@ -18,9 +18,9 @@ using ::testing::Not;
 using ::testing::StartsWith;
 
 const std::vector<std::string> kCommands = {
-    "compile", "inspect", "run",    "bench", "shard",       "compare", "evaluate",
-    "explain", "tune",    "golden", "trace", "conformance", "serve",   "doctor",
-    "env",     "help",    "faults", "pace",  "simulate",    "check",   "replay"};
+    "compile", "inspect", "run",      "bench",       "shard",  "compare", "evaluate", "explain",
+    "tune",    "golden",  "trace",    "conformance", "serve",  "doctor",  "env",      "help",
+    "faults",  "pace",    "simulate", "check",       "replay", "top"};
 
 class CommandLineTest : public CliTest {
  protected:

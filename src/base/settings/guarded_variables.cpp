@@ -26,6 +26,7 @@ constexpr std::string_view kGuarded[] = {
     "MILLRACE_PLUGIN_DIR",
     "MILLRACE_PL_KERNELS",
     "MILLRACE_RECORD",
+    "MILLRACE_TOP",  // makes a file in memory
     "MILLRACE_TRACE",
     "MILLRACE_TRANSFER_FAULTS",
     "MILLRACE_TUNE",

@@ -64,6 +64,7 @@ constexpr std::string_view kKnown[] = {
     "MILLRACE_TEST_MODELS",         // tests
     "MILLRACE_TEST_RANK_FAILURES",  // tests
     "MILLRACE_TEST_STRANGERS",      // tests
+    "MILLRACE_TOP",
     "MILLRACE_TRACE",
     "MILLRACE_TRACE_EVENTS",
     "MILLRACE_TRANSFER_FAULTS",

@@ -22,6 +22,7 @@ void add_commands(CLI::App& program, CommandLine& line) {
   add_simulate_command(program, line);
   add_trace_command(program, line);
   add_check_command(program, line);
+  add_top_command(program, line);
   add_conformance_command(program, line);
   add_serve_command(program, line);
   add_doctor_command(program, line);

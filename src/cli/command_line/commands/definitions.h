@@ -25,6 +25,7 @@ void add_pace_command(CLI::App& program, CommandLine& line);
 void add_simulate_command(CLI::App& program, CommandLine& line);
 void add_trace_command(CLI::App& program, CommandLine& line);
 void add_check_command(CLI::App& program, CommandLine& line);
+void add_top_command(CLI::App& program, CommandLine& line);
 void add_conformance_command(CLI::App& program, CommandLine& line);
 void add_serve_command(CLI::App& program, CommandLine& line);
 void add_doctor_command(CLI::App& program, CommandLine& line);
