@@ -28,7 +28,9 @@ class UnitCore {
   queue::Unit& unit() noexcept { return *unit_; }
   WhenFull when_full() const noexcept { return when_full_; }
   // Returns kQueueFull if a fault plan refuses the next call that submits a job.
-  Status admit_call() noexcept { return faults_ == nullptr ? Status() : faults_->admit_call(); }
+  Status admit_call() noexcept {
+    return faults_ == nullptr ? Status() : faults_->admit_call(unit_->id());
+  }
 
  private:
   const std::shared_ptr<device::Device> device_;

@@ -16,4 +16,15 @@ NameId name_id(std::string_view text) noexcept;
 // Returns the text of an id.
 std::string name_with(NameId id);
 
+// Put a name and the low half of a number into one field of an event, and take them out again.
+constexpr uint64_t named_number(NameId name, uint64_t number) noexcept {
+  return uint64_t{name} << 32 | (number & 0xffffffff);
+}
+constexpr NameId name_in(uint64_t field) noexcept {
+  return static_cast<NameId>(field >> 32);
+}
+constexpr uint64_t number_in(uint64_t field) noexcept {
+  return field & 0xffffffff;
+}
+
 }  // namespace millrace

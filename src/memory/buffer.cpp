@@ -11,7 +11,7 @@
 
 #include "base/align.h"
 #include "base/hooks.h"
-#include "memory/allocation_gate.h"
+#include "memory/fault_gates.h"
 #include "memory/heap_block.h"
 #include "memory/mapping.h"
 

@@ -16,10 +16,12 @@
 #include <mutex>
 #include <string_view>
 
+#include "base/contained.h"
 #include "base/files/own_descriptor.h"
 #include "base/format_status.h"
 #include "base/log.h"
 #include "base/process/forked_child.h"
+#include "memory/fault_gates.h"
 #include "memory/kept_mappings.h"
 
 namespace millrace::memory {
@@ -149,6 +151,8 @@ Result<std::shared_ptr<Mapping>> Mapping::share_new(Source source, size_t bytes)
 
 Result<std::shared_ptr<Mapping>> Mapping::open(int fd, size_t bytes) {
   if (is_forked_child()) return forked_status();
+  if (const Status usable = pass_descriptor_gate(); !usable.ok())
+    return cannot_map(fd, bytes, usable.message());
   Source source;
   source.fd = duplicate(fd);
   if (!source.fd) return cannot_map(fd, bytes, std::strerror(errno));
@@ -248,6 +252,7 @@ Result<int> Mapping::duplicate_fd() const {
         "the memory has no descriptor, because memory uses at most half of them: raise the "
         "limit, which is {} (RLIMIT_NOFILE, `ulimit -n`)",
         DescriptorClaim::limit()));
+  MILLRACE_RETURN_IF_ERROR(pass_descriptor_gate());
   UniqueFd copy = duplicate(fd_.get());
   if (!copy) return io_error("cannot duplicate the descriptor of a buffer", errno);
   return copy.release();
@@ -264,6 +269,7 @@ Status Mapping::check_size(size_t bytes) const noexcept {
 }
 
 Status Mapping::begin_access(size_t bytes, Access access) const noexcept {
+  if (may_shrink_ || is_dma_buf_) MILLRACE_RETURN_IF_ERROR(contained(pass_descriptor_gate));
   if (may_shrink_) MILLRACE_RETURN_IF_ERROR(check_size(bytes));
   return is_dma_buf_ ? begin_dma_buf_access(fd_.get(), access) : Status();
 }

@@ -1,5 +1,7 @@
 // Faults and the watchdog that the environment asks for, and which jobs faults affect.
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdlib>
@@ -7,6 +9,7 @@
 #include <vector>
 
 #include "base/hooks.h"
+#include "base/unique_fd.h"
 #include "device/faulty/fault_plan.h"
 #include "queue/requests/ids.h"
 #include "tests/api/native_fixture.h"
@@ -135,6 +138,51 @@ TEST_F(FaultsOfTheEnvironment, RefuseTheMemoryThatAPlanNames) {
   EXPECT_TRUE(Buffer::allocate(64).ok());
   EXPECT_EQ(Buffer::allocate(64).status().code(), StatusCode::kOutOfMemory);
   EXPECT_TRUE(Buffer::allocate(64).ok());
+}
+
+// The twin of each call, before the descriptor is lost, succeeds.
+TEST_F(FaultsOfTheEnvironment, LoseFileDescriptors) {
+  ::setenv("MILLRACE_FAULTS", "fdloss:after=2", 1);
+  const std::optional<Device> device = Device::open("null").value();
+  Buffer buffer = Buffer::allocate(4096).value();
+  const UniqueFd shared(buffer.export_fd().value());
+  EXPECT_TRUE(Buffer::import_fd(shared.get(), 4096).ok());
+  EXPECT_EQ(buffer.export_fd().status().code(), StatusCode::kIoError);
+  const Status lost = Buffer::import_fd(shared.get(), 4096).status();
+  EXPECT_EQ(lost.code(), StatusCode::kInvalidArgument) << "as for a descriptor that is not open";
+  EXPECT_THAT(lost.message(), HasSubstr("injected"));
+}
+
+// The memory itself is still mapped, so jobs on it fail without touching it.
+TEST_F(FaultsOfTheEnvironment, LoseTheDescriptorOfImportedMemory) {
+  ::setenv("MILLRACE_FAULTS", "fdloss:jobs=3", 1);
+  Device device = Device::open("null").value();
+  const Model model = load_tiny(device);
+  const JobMemory memory(model);
+  const TemporaryDirectory directory;
+  const size_t bytes = model.inputs()[0].cpu.bytes;
+  // A regular file can be truncated, so that its descriptor is asked before each access.
+  const UniqueFd file(::open(directory.file("input").c_str(), O_RDWR | O_CREAT, 0600));
+  ASSERT_EQ(::ftruncate(file.get(), static_cast<off_t>(bytes)), 0);
+  JobArgs args = memory.args();
+  const TensorArg bound(Buffer::import_fd(file.get(), bytes).value());
+  args.inputs = std::span(&bound, 1);
+  Unit unit = device.create_unit().value();
+  EXPECT_TRUE(unit.execute(model, args).ok());
+  EXPECT_EQ(unit.execute(model, args).code(), StatusCode::kIoError);
+  EXPECT_TRUE(unit.execute(model, args).ok());
+}
+
+TEST_F(FaultsOfTheEnvironment, LetCallsForOneUnitFindItsQueueFull) {
+  ::setenv("MILLRACE_FAULTS", "full@video:100%", 1);
+  Device device = Device::open("null").value();
+  const Model model = load_tiny(device);
+  const JobMemory memory(model);
+  Unit video = device.create_unit({.name = "video"}).value(),
+       audio = device.create_unit({.name = "audio"}).value();
+  EXPECT_EQ(video.submit(model, memory.args()).status().code(), StatusCode::kQueueFull);
+  EXPECT_TRUE(audio.submit(model, memory.args()).ok());
+  EXPECT_EQ(video.submit(model, memory.args()).status().code(), StatusCode::kQueueFull);
 }
 
 TEST_F(FaultsOfTheEnvironment, LetCallsFindTheQueueFull) {

@@ -55,6 +55,20 @@ TEST_F(FaultPlanCommand, SaysWhatElseHappens) {
   EXPECT_THAT(explained({"oom:allocs=3"}),
               AllOf(HasSubstr("Allocation 3 of memory for tensors is refused."),
                     HasSubstr("NRT_RESOURCE (4)")));
+  EXPECT_THAT(explained({"full@video:0.1%"}),
+              AllOf(HasSubstr("full@video:0.1%\n"),
+                    HasSubstr("All calls of unit \"video\" that submit a job find the queue full, "
+                              "each with a probability of 0.1 %."),
+                    HasSubstr("calls for that unit are counted on their own")));
+  EXPECT_THAT(
+      explained({"fdloss:after=10"}),
+      AllOf(HasSubstr("Uses from 11 on of file descriptors fail."), HasSubstr("NRT_FAILURE (1)")));
+  EXPECT_THAT(explained({"slow@p99:20ms"}),
+              HasSubstr("All jobs take 20 ms longer, each with a probability of 1 %."));
+  EXPECT_THAT(explained({"slow@p99:2ms,9ms"}),
+              AllOf(HasSubstr("All jobs take longer, 2 ms on average and 9 ms in the 99th "
+                              "percentile."),
+                    HasSubstr("log-normal"), HasSubstr("Seed 0 ")));
   EXPECT_THAT(explained({""}), HasSubstr("no faults"));
 }
 

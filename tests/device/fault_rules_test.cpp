@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <string>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "base/hooks.h"
+#include "base/names.h"
 #include "device/faulty/failure_names.h"
 #include "device/faulty/faulty_device.h"
 #include "tests/support/log_capture.h"
@@ -20,6 +22,7 @@ namespace millrace::device {
 namespace {
 
 using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::Each;
@@ -160,6 +163,97 @@ TEST(FaultRule, RefusesCallsThatFindTheirQueueFull) {
   EXPECT_THAT(numbers_of(plan, fails), IsEmpty());
 }
 
+TEST(FaultRule, RefusesCallsForTheUnitThatItNames) {
+  PlanOfText plan("full:unit=video,jobs=2");
+  ASSERT_TRUE(plan.name_unit(3, "video").ok());
+  ASSERT_TRUE(plan.name_unit(4, "audio").ok());
+  std::vector<StatusCode> codes;
+  for (const uint16_t unit : {3, 4, 4, 0, 3, 3}) codes.push_back(plan.admit_call(unit).code());
+  constexpr StatusCode kOk = StatusCode::kOk, kFull = StatusCode::kQueueFull;
+  EXPECT_THAT(codes, ElementsAre(kOk, kOk, kOk, kOk, kFull, kOk));
+}
+
+TEST(FaultRule, RefusesUsesOfFileDescriptors) {
+  PlanOfText plan("fdloss:after=1");
+  std::vector<StatusCode> codes(3);
+  for (StatusCode& code : codes) code = plan.admit_descriptor().code();
+  constexpr StatusCode kOk = StatusCode::kOk, kLost = StatusCode::kIoError;
+  EXPECT_THAT(codes, ElementsAre(kOk, kLost, kLost));
+  EXPECT_TRUE(plan.admit_allocation().ok());
+  EXPECT_TRUE(plan.admit_call().ok());
+  EXPECT_THAT(numbers_of(plan, fails), IsEmpty());
+}
+
+// Returns how much longer the jobs take, in ascending order.
+std::vector<nanoseconds> delays(std::string_view text) {
+  const PlanOfText plan(text);
+  std::vector<nanoseconds> delays;
+  for (uint64_t job = 1; job <= 10 * kJobs; ++job)
+    delays.push_back(plan.foresee({.number = job}).delay);
+  std::ranges::sort(delays);
+  return delays;
+}
+
+TEST(FaultRule, MakesJobsSlowByADistribution) {
+  const std::vector<nanoseconds> slow = delays("slow:mean=2ms,p99=9ms;seed=5");
+  nanoseconds sum{0};
+  for (const nanoseconds delay : slow) sum += delay;
+  EXPECT_NEAR(static_cast<double>((sum / slow.size()).count()), 2e6, 2e5);
+  EXPECT_NEAR(static_cast<double>(slow[slow.size() * 99 / 100].count()), 9e6, 9e5);
+  EXPECT_EQ(delays("slow:mean=2ms,p99=9ms;seed=5"), slow);
+  EXPECT_NE(delays("slow:mean=2ms,p99=9ms;seed=6"), slow);
+}
+
+TEST(FaultRule, MakesOneJobInAHundredSlowByThe99thPercentile) {
+  const std::vector<nanoseconds> slow = delays("slow:p99=20ms;seed=5");
+  const auto struck = std::ranges::count(slow, nanoseconds(milliseconds(20)));
+  EXPECT_GT(struck, 70);
+  EXPECT_LT(struck, 130);
+  EXPECT_EQ(std::ranges::count(slow, nanoseconds(0)), 10 * kJobs - struck) << "the others are not";
+}
+
+TEST(FaultRule, MayBeShort) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"slow@p99:20ms", "slow:p99=20ms"},
+      {"slow@p99:2ms,9ms", "slow:mean=2ms,p99=9ms"},
+      {"slow@p99:20ms;seed=3", "slow:p=1%,for=20ms;seed=3"},
+  };
+  for (const auto& [text, same] : cases) EXPECT_EQ(delays(text), delays(same)) << text;
+  const auto rule = [](std::string_view text) {
+    return FaultPlan::parse(text).value().rules.at(0);
+  };
+  EXPECT_EQ(rule("full@queue:0.1%").subject, FaultSubject::kCalls);
+  EXPECT_DOUBLE_EQ(rule("full@queue:0.1%").probability, 0.001);
+  EXPECT_EQ(rule("full@queue:0.1%").unit, "");
+  EXPECT_EQ(rule("full@TENSOR_OP queue 0 of core 1:1%").unit, "TENSOR_OP queue 0 of core 1");
+  EXPECT_EQ(rule("nan@probs:0").output, "probs:0");
+  EXPECT_EQ(rule("oom@alloc:3").first, 3u);
+  EXPECT_EQ(rule("oom@alloc:3").text, "oom@alloc:3");
+}
+
+// A plan with each kind, and what observers are told of it.
+TEST(FaultRule, TellsObserversTheKindOfEachFault) {
+  std::vector<std::string> kinds;
+  const HookFunction note = [](void* observer, const HookEvent& event) noexcept {
+    if (event.point == HookPoint::kInjected)
+      static_cast<std::vector<std::string>*>(observer)->push_back(name_with(name_in(event.detail)));
+  };
+  PlanOfText plan(
+      "fail:jobs=1; slow:jobs=2,for=1ns; hang:jobs=3,for=1ns; oom:allocs=1; full:; fdloss:");
+  test::TestRun run;
+  ASSERT_TRUE(add_hook(note, &kinds));
+  for (int job = 0; job < 4; ++job) {
+    static_cast<void>(plan.enter(run));
+    plan.leave();
+  }
+  plan.note_spoilt(run);
+  EXPECT_FALSE(plan.admit_allocation().ok());
+  EXPECT_FALSE(plan.admit_call().ok());
+  EXPECT_FALSE(plan.admit_descriptor().ok());
+  remove_hook(note, &kinds);
+  EXPECT_THAT(kinds, ElementsAre("fail", "slow", "hang", "nan", "oom", "full", "fdloss"));
+}
+
 TEST(FaultRule, ThatMakesNoSenseIsRefusedWithTheReason) {
   const std::pair<const char*, const char*> cases[] = {
       {"fial:jobs=3",
@@ -185,6 +279,15 @@ TEST(FaultRule, ThatMakesNoSenseIsRefusedWithTheReason) {
       {"fail:status=QUEUE_FULL", "status: \"QUEUE_FULL\" is not the status of a failure"},
       {"fail:status=1100", "status: \"1100\" is not the status of a failure"},
       {"slow:jobs=3", "slow: it does not say how much longer"},
+      {"slow:mean=2ms", "slow: mean needs p99"},
+      {"slow:for=2ms,p99=3ms", "slow: for is the time of every job"},
+      {"slow:p99=3ms,p=5%", "slow: p99 alone selects one job in a hundred"},
+      {"slow:mean=2ms,p99=1ms", "slow: the 99th percentile is 0.5 times the mean"},
+      {"slow@p95:20ms", "\"slow@p95:20ms\" is no short rule"},
+      {"full@queue", "\"full@queue\" is no short rule"},
+      {"full@queue:often", "full: p: \"often\" is not a probability"},
+      {"hang@unit:2s", "is no short rule"},
+      {"fdloss:unit=video", "fdloss: it is about file descriptors, and unit selects jobs"},
       {"hang:for=2", "for: \"2\" is no duration"},
       {"jobs=3", "(jobs is of rules, such as fail:jobs=...)"},
       {"fail:jobs=3;fial=2", "\"fial\"; the keys are"},
@@ -203,6 +306,7 @@ TEST(FaultRule, OfTransfersKnowsNeitherModelsNorOutputs) {
   EXPECT_THAT(refusal("nan:jobs=3"), HasSubstr("nan: transfers have no outputs"));
   EXPECT_THAT(refusal("fail:model=glyphs"), HasSubstr("fail: transfers have no model"));
   EXPECT_THAT(refusal("oom:allocs=3"), HasSubstr("oom: allocs is for MILLRACE_FAULTS"));
+  EXPECT_THAT(refusal("fdloss:"), HasSubstr("fdloss: it is for MILLRACE_FAULTS"));
   EXPECT_EQ(refusal("fail:jobs=3,unit=TENSOR_OP queue 0 of core 0"), "");
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/hooks.h"
+#include "base/names.h"
 #include "device/faulty/faulty_device.h"
 #include "device/null/null_device.h"
 #include "device/registry.h"
@@ -353,21 +354,23 @@ TEST_F(Faulty, FaultsAddUp) {
   EXPECT_THAT((std::vector{counts.holds, counts.slows, counts.hangs, counts.failures}), Each(1u));
 }
 
-TEST_F(Faulty, EveryFaultIsEmittedWithItsNumber) {
-  std::vector<uint64_t> numbers;
+TEST_F(Faulty, EveryFaultIsEmittedWithItsNumberAndKind) {
+  using Fault = std::pair<uint64_t, std::string>;
+  std::vector<Fault> faults;
   const HookFunction note = [](void* observer, const HookEvent& event) noexcept {
     if (event.point == HookPoint::kInjected)
-      static_cast<std::vector<uint64_t>*>(observer)->push_back(event.detail);
+      static_cast<std::vector<Fault>*>(observer)->emplace_back(number_in(event.detail),
+                                                               name_with(name_in(event.detail)));
   };
-  ASSERT_TRUE(add_hook(note, &numbers));
+  ASSERT_TRUE(add_hook(note, &faults));
   faults_.slow(nanoseconds(1));
   EXPECT_EQ(run(), kOk);
   faults_.slow(nanoseconds(0));
   faults_.hang_nth(1, nanoseconds(1));
   faults_.fail_nth(1);
   EXPECT_THAT(run(2), ElementsAre(kFailed, kOk));
-  remove_hook(note, &numbers);
-  EXPECT_THAT(numbers, ElementsAre(1, 2, 3));
+  remove_hook(note, &faults);
+  EXPECT_THAT(faults, ElementsAre(Fault(1, "slow"), Fault(2, "hang"), Fault(3, "fail")));
 }
 
 // Runs frames on a fresh plan with these random faults, and returns which of them failed.

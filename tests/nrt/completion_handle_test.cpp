@@ -65,5 +65,20 @@ TEST_F(CompletionHandle, NeedsAnIssuedId) {
   EXPECT_EQ(handle, -7);
 }
 
+class LostCompletionHandle : public EventFdTest {
+ protected:
+  LostCompletionHandle() : EventFdTest("faulty-null", {{"MILLRACE_FAULTS", "fdloss:jobs=2"}}) {}
+};
+
+TEST_F(LostCompletionHandle, IsAFailureOfTheCallAndOfNothingElse) {
+  const nrta_seq_t sequence = completed_write();
+  for (const NRT_STATUS expected : {NRT_SUCCESS, NRT_FAILURE, NRT_SUCCESS}) {
+    int handle = -1;
+    EXPECT_EQ(nrta_get_completion_handle(sequence, &handle), expected);
+    EXPECT_EQ(handle >= 0, expected == NRT_SUCCESS);
+    if (handle >= 0) ::close(handle);
+  }
+}
+
 }  // namespace
 }  // namespace millrace::test

@@ -8,6 +8,8 @@ namespace millrace::test {
 
 class EventFdTest : public NrtModelTest {
  protected:
+  using NrtModelTest::NrtModelTest;
+
   // A transfer that is held at the gate.
   nrta_seq_t held_write() {
     nrta_seq_t sequence = 0;

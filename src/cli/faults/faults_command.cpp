@@ -20,7 +20,7 @@ Work work_of(const FaultsArguments& arguments) {
 bool is_random(const FaultSettings& settings) {
   const device::FaultRates& rates = settings.rates;
   bool random = rates.fail > 0 || rates.hang > 0 || rates.slow > 0;
-  for (const device::FaultRule& rule : settings.rules) random |= rule.probability < 1;
+  for (const device::FaultRule& rule : settings.rules) random |= rule.probability < 1 || rule.times;
   return random;
 }
 

@@ -32,6 +32,13 @@ std::string text_of(nanoseconds time) {
   return {};
 }
 
+// Returns a time that was drawn with few digits, so that it reads well.
+nanoseconds rounded(nanoseconds time) {
+  constexpr nanoseconds kMs(1'000'000), kUs(1'000);
+  const nanoseconds step = time >= 10 * kMs ? 10 * kUs : time >= kMs ? kUs : nanoseconds(1);
+  return time % kUs == nanoseconds::zero() ? time : (time + step / 2) / step * step;
+}
+
 std::string percentage(double probability) {
   return fmt::format("{:.6g} %", probability * 100);
 }
@@ -45,10 +52,12 @@ const char* capital_noun(Work work) {
 // Return the word for what a rule selects.
 const char* noun(const FaultRule& rule, Work work) {
   if (rule.subject == FaultSubject::kAllocations) return "allocation";
+  if (rule.subject == FaultSubject::kDescriptors) return "use";
   return rule.subject == FaultSubject::kCalls ? "call" : noun(work);
 }
 const char* capital_noun(const FaultRule& rule, Work work) {
   if (rule.subject == FaultSubject::kAllocations) return "Allocation";
+  if (rule.subject == FaultSubject::kDescriptors) return "Use";
   return rule.subject == FaultSubject::kCalls ? "Call" : capital_noun(work);
 }
 
@@ -112,6 +121,8 @@ std::string what_happens(const FaultRule& rule, Work work) {
     case FaultAction::kFail:
       if (rule.subject == FaultSubject::kAllocations)
         return single ? "of memory for tensors is refused" : "of memory for tensors are refused";
+      if (rule.subject == FaultSubject::kDescriptors)
+        return single ? "of a file descriptor fails" : "of file descriptors fail";
       if (rule.subject == FaultSubject::kCalls)
         return fmt::format("that submit{} a {} find{} the queue full", single ? "s" : "",
                            noun(work), single ? "s" : "");
@@ -119,6 +130,9 @@ std::string what_happens(const FaultRule& rule, Work work) {
     case FaultAction::kHang:
       return hang_words(rule.time, single);
     case FaultAction::kSlow:
+      if (rule.times)
+        return fmt::format("{} longer, {} on average and {} in the 99th percentile",
+                           single ? "takes" : "take", text_of(rule.mean), text_of(rule.p99));
       return fmt::format("{} {} longer", single ? "takes" : "take", text_of(rule.time));
     case FaultAction::kNan:
       return fmt::format("{}, and {} then filled with NaN", single ? "runs" : "run",
@@ -140,6 +154,11 @@ ExplainedPart explain_rule(const FaultRule& rule, Work work) {
   if (rule.subject == FaultSubject::kAllocations)
     say("A program of the native API sees OUT_OF_MEMORY, one of VART an exception, one of NRT "
         "NRT_RESOURCE (4).");
+  else if (rule.subject == FaultSubject::kDescriptors)
+    say("These are imports and exports of memory, accesses to imported memory that is announced or "
+        "checked, and event descriptors of requests. A program of the native API sees "
+        "INVALID_ARGUMENT where it imports, otherwise IO_ERROR; one of VART an exception, -1 from "
+        "export_buffer, or RUNTIME_ERROR of a job; one of NRT NRT_FAILURE (1).");
   else if (rule.subject == FaultSubject::kCalls)
     say(work == Work::kJob
             ? "A program of the native API or Python sees QUEUE_FULL, one of VART "
@@ -149,13 +168,16 @@ ExplainedPart explain_rule(const FaultRule& rule, Work work) {
               "again.");
   else if (rule.action == FaultAction::kFail)
     say(views_of(rule.failure, work));
+  if (rule.times)
+    say("The times have a log-normal distribution, and each job its own in every run.");
   if (rule.action == FaultAction::kSlow) say("A request to stop ends the delay.");
   if (rule.action == FaultAction::kHang && rule.time == device::kHangForever) say(kWatchdogAdvice);
   if (rule.action == FaultAction::kNan)
     say("Nothing reports that, except to programs of NRT with NEURON_FAIL_ON_NAN=1: they see "
         "NRT_EXEC_COMPLETED_WITH_NUM_ERR (1003).");
   if (!rule.unit.empty())
-    say(fmt::format("The {}s of that unit are counted on their own.", noun(work)));
+    say(fmt::format("The {}s {} that unit are counted on their own.", noun(rule, work),
+                    rule.subject == FaultSubject::kCalls ? "for" : "of"));
   return part;
 }
 
@@ -203,7 +225,7 @@ std::vector<ExplainedPart> explain(const FaultSettings& settings, Work work) {
 std::optional<std::string> fate_of(const device::FrameFaults& faults) {
   std::vector<std::string> events;
   if (faults.delay > nanoseconds::zero())
-    events.push_back(fmt::format("takes {} longer", text_of(faults.delay)));
+    events.push_back(fmt::format("takes {} longer", text_of(rounded(faults.delay))));
   if (faults.hang_for == device::kHangForever)
     events.push_back("blocks for ever");
   else if (faults.hang_for > nanoseconds::zero())

@@ -101,13 +101,14 @@ void FaultPlan::add_rules(const FaultRules& rules) {
   if (all->size() > kMostFaultRules) all->resize(kMostFaultRules);
   rules_ = std::move(all);
   rules_since_ = order_->accepted();
-  allocations_ = calls_ = 0;
+  allocations_ = calls_ = descriptors_ = 0;
+  for (auto& [id, unit] : units_) unit.calls = 0;
 }
 
 Status FaultPlan::name_unit(uint16_t id, const std::string& name) noexcept {
   const std::lock_guard lock(mutex_);
   return contained([&] {
-    unit_names_.insert_or_assign(id, name);
+    units_.insert_or_assign(id, NamedUnit{.name = name});
     return Status();
   });
 }

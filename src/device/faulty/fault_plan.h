@@ -16,8 +16,9 @@
 // millisecond when a stop is requested. A frame that hangs does not.
 //
 // Every injected fault is counted and emitted as HookPoint::kInjected, on the thread that runs the
-// job: the subject is the job's sequence id, the detail the number of the fault, 1 for the first of
-// this plan.
+// job: the subject is the job's sequence id, the detail has the number of the fault, 1 for the
+// first of this plan, and the name of its kind: "hold", "fail", "hang", "slow", "nan", "oom",
+// "full" or "fdloss".
 //
 // Thread-safe.
 #pragma once
@@ -49,7 +50,7 @@ struct FaultCounts {
   uint64_t hangs = 0;
   uint64_t slows = 0;
   uint64_t nans = 0;      // frames with outputs that were filled with NaN
-  uint64_t refusals = 0;  // allocations and calls that were refused
+  uint64_t refusals = 0;  // allocations, calls and uses of descriptors that were refused
   uint64_t total() const noexcept { return holds + failures + hangs + slows + nans + refusals; }
 };
 
@@ -140,10 +141,15 @@ class FaultPlan {
   // the beginning of the plan.
   FrameFaults foresee(const FaultedJob& job) const;
 
-  // Return the failure of the next allocation of the program, and of its next call that submits a
-  // job, or OK. Both are counted from 1 since rules were added last, in the order of these calls.
+  // Return the failure of the next allocation of the program, of its next use of a file descriptor,
+  // and of its next call that submits a job, or OK. All are counted from 1 since rules were added
+  // last, in the order of these calls. `unit` is the id of the unit that the call is for; 0: a unit
+  // is chosen later.
   Status admit_allocation() noexcept { return admit(FaultSubject::kAllocations, allocations_); }
-  Status admit_call() noexcept { return admit(FaultSubject::kCalls, calls_); }
+  Status admit_descriptor() noexcept { return admit(FaultSubject::kDescriptors, descriptors_); }
+  Status admit_call(uint16_t unit = 0) noexcept {
+    return admit(FaultSubject::kCalls, calls_, unit);
+  }
   // For the runtime, when it has made a unit on the device: tells the plan its id and name, for
   // rules that name units. kOutOfMemory if it cannot keep the name.
   Status name_unit(uint16_t id, const std::string& name) noexcept;
@@ -185,14 +191,15 @@ class FaultPlan {
   FrameFaults decide(const FaultedJob& job) const;
   void decide_randomly(const FaultedJob& job, FrameFaults& faults) const;
   void decide_by_rules(FaultedJob job, FrameFaults& faults) const;
-  Status admit(FaultSubject subject, uint64_t& count) noexcept;
+  Status admit(FaultSubject subject, uint64_t& count, uint16_t unit = 0) noexcept;
   void hold_back(Frame& frame);
   void let_first_go();
   Status wait_at_gate(Frame& frame, const queue::RunControl& control, Lock& lock);
   Status wait_out_delay(const Frame& frame, const queue::RunControl& control, Lock& lock);
   void hang(const Frame& frame, const queue::RunControl& control, Lock& lock);
-  // Counts and emits a fault; the lock is released meanwhile.
-  void inject(uint64_t FaultCounts::*kind, queue::SequenceId sequence, Lock& lock);
+  // Counts and emits a fault with the name of its kind; the lock is released meanwhile.
+  void inject(uint64_t FaultCounts::*kind, const char* name, queue::SequenceId sequence,
+              Lock& lock);
 
   const std::shared_ptr<queue::AcceptanceOrder> order_ = std::make_shared<queue::AcceptanceOrder>();
   mutable std::mutex mutex_;
@@ -213,10 +220,14 @@ class FaultPlan {
   // Replaced as a whole, since frames that are on the device keep the rules that selected them.
   std::shared_ptr<const FaultRules> rules_;
   uint64_t rules_since_ = 0;
-  std::map<uint16_t, std::string> unit_names_;  // by the ids of units
+  struct NamedUnit {
+    std::string name;
+    uint64_t calls = 0;  // that submit a job to it
+  };
+  std::map<uint16_t, NamedUnit> units_;  // by their ids
 
   uint64_t arrivals_ = 0;
-  uint64_t allocations_ = 0, calls_ = 0;
+  uint64_t allocations_ = 0, calls_ = 0, descriptors_ = 0;
   uint64_t hangs_ended_ = 0;  // number of calls of end_hangs()
   uint32_t inside_ = 0, most_at_once_ = 0;
   FaultCounts counts_;

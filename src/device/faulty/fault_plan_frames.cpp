@@ -4,6 +4,7 @@
 
 #include "base/cancellation.h"
 #include "base/hooks.h"
+#include "base/names.h"
 #include "base/process/forked_child.h"
 #include "device/faulty/fault_plan.h"
 
@@ -20,6 +21,21 @@ steady_clock::time_point after(nanoseconds delay) {
   const steady_clock::time_point now = steady_clock::now();
   return delay < steady_clock::time_point::max() - now ? now + delay
                                                        : steady_clock::time_point::max();
+}
+
+// Returns the name of the fault that refuses what is selected.
+const char* name_of(FaultSubject subject) noexcept {
+  switch (subject) {
+    case FaultSubject::kAllocations:
+      return "oom";
+    case FaultSubject::kCalls:
+      return "full";
+    case FaultSubject::kDescriptors:
+      return "fdloss";
+    case FaultSubject::kJobs:
+      break;
+  }
+  return "fail";
 }
 
 // The kinds of the random faults of settings, for is_drawn().
@@ -47,7 +63,7 @@ Status FaultPlan::enter(const queue::RunControl& control, std::string_view model
   if (faults.delay > nanoseconds::zero())
     MILLRACE_RETURN_IF_ERROR(wait_out_delay(frame, control, lock));
   if (faults.hang_for > nanoseconds::zero()) hang(frame, control, lock);
-  if (!faults.failure.ok()) inject(&FaultCounts::failures, control.sequence(), lock);
+  if (!faults.failure.ok()) inject(&FaultCounts::failures, "fail", control.sequence(), lock);
   if (spoilt != nullptr) *spoilt = faults.spoilt;
   return faults.failure;
 }
@@ -55,21 +71,25 @@ Status FaultPlan::enter(const queue::RunControl& control, std::string_view model
 void FaultPlan::note_spoilt(const queue::RunControl& control) noexcept {
   const CancellationOff whole;
   Lock lock(mutex_);
-  inject(&FaultCounts::nans, control.sequence(), lock);
+  inject(&FaultCounts::nans, "nan", control.sequence(), lock);
 }
 
-Status FaultPlan::admit(FaultSubject subject, uint64_t& count) noexcept {
+Status FaultPlan::admit(FaultSubject subject, uint64_t& count, uint16_t unit) noexcept {
   // Another thread may have held the mutex at the fork; the child is refused anyway.
   if (is_forked_child()) return {};
   const CancellationOff whole;
   Lock lock(mutex_);
-  const FaultedJob asked{.number = ++count};
+  FaultedJob asked{.number = ++count};
+  if (const auto named = units_.find(unit); unit != 0 && named != units_.end()) {
+    asked.unit = named->second.name;
+    asked.number_in_unit = ++named->second.calls;
+  }
   if (rules_ == nullptr) return {};
   for (size_t i = 0; i < rules_->size(); ++i) {
     const FaultRule& rule = (*rules_)[i];
     if (rule.subject != subject || !selects(rule, i, seed_, asked)) continue;
     const Status refusal = rule.failure;
-    inject(&FaultCounts::refusals, 0, lock);
+    inject(&FaultCounts::refusals, name_of(subject), 0, lock);
     return refusal;
   }
   return {};
@@ -119,8 +139,8 @@ FaultedJob FaultPlan::job_of(const queue::RunControl& control, std::string_view 
                  .number_in_unit = queue::counter_of(control.sequence()),
                  .model = model};
   if (rules_ == nullptr) return job;
-  const auto unit = unit_names_.find(queue::unit_of(control.sequence()));
-  if (unit != unit_names_.end()) job.unit = unit->second;
+  const auto unit = units_.find(queue::unit_of(control.sequence()));
+  if (unit != units_.end()) job.unit = unit->second.name;
   return job;
 }
 
@@ -170,7 +190,7 @@ void FaultPlan::decide_by_rules(FaultedJob job, FrameFaults& faults) const {
         faults.hang_for = std::max(faults.hang_for, rule.time);
         break;
       case FaultAction::kSlow:
-        faults.delay += rule.time;
+        faults.delay += delay_of(rule, i, seed_, job);
         break;
       case FaultAction::kNan:
         faults.spoilt.rules_ = rules_;
@@ -193,7 +213,7 @@ void FaultPlan::let_first_go() {
 }
 
 Status FaultPlan::wait_at_gate(Frame& frame, const queue::RunControl& control, Lock& lock) {
-  inject(&FaultCounts::holds, control.sequence(), lock);
+  inject(&FaultCounts::holds, "hold", control.sequence(), lock);
   while (frame.held && !control.stop_requested()) changed_.wait_for(lock, kStopPoll);
   if (!frame.held) return {};
   Frame** link = &first_held_;
@@ -204,7 +224,7 @@ Status FaultPlan::wait_at_gate(Frame& frame, const queue::RunControl& control, L
 
 Status FaultPlan::wait_out_delay(const Frame& frame, const queue::RunControl& control, Lock& lock) {
   const steady_clock::time_point end = after(frame.faults.delay);
-  inject(&FaultCounts::slows, control.sequence(), lock);
+  inject(&FaultCounts::slows, "slow", control.sequence(), lock);
   while (steady_clock::now() < end) {
     if (control.stop_requested()) return control.stop_status();
     changed_.wait_until(lock, std::min(end, after(kStopPoll)));
@@ -216,20 +236,21 @@ void FaultPlan::hang(const Frame& frame, const queue::RunControl& control, Lock&
   const auto ended = [&] { return hangs_ended_ != frame.hangs_ended; };
   if (ended()) return;
   const steady_clock::time_point end = after(frame.faults.hang_for);
-  inject(&FaultCounts::hangs, control.sequence(), lock);
+  inject(&FaultCounts::hangs, "hang", control.sequence(), lock);
   if (end == steady_clock::time_point::max())
     changed_.wait(lock, ended);
   else
     changed_.wait_until(lock, end, ended);
 }
 
-void FaultPlan::inject(uint64_t FaultCounts::*kind, queue::SequenceId sequence, Lock& lock) {
+void FaultPlan::inject(uint64_t FaultCounts::*kind, const char* name, queue::SequenceId sequence,
+                       Lock& lock) {
   ++(counts_.*kind);
   const uint64_t number = counts_.total();
   changed_.notify_all();
   // Observers are called without the plan's mutex.
   lock.unlock();
-  emit(HookPoint::kInjected, sequence, number);
+  if (hooks_observed()) emit(HookPoint::kInjected, sequence, named_number(name_id(name), number));
   lock.lock();
 }
 

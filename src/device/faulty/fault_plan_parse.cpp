@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <set>
+#include <span>
 #include <string>
 
 #include "base/settings/duration.h"
@@ -141,28 +142,41 @@ constexpr std::array<RuleKey, 6> kSelectionKeys = {{
 constexpr RuleKey kStatusKey{"status",
                              [](auto text, auto& to) { return read_failure(text, to.failure); }};
 constexpr RuleKey kTimeKey{"for", [](auto text, auto& to) { return read_duration(text, to.time); }};
+constexpr RuleKey kMeanKey{"mean",
+                           [](auto text, auto& to) { return read_duration(text, to.mean); }};
+constexpr RuleKey kP99Key{"p99", [](auto text, auto& to) { return read_duration(text, to.p99); }};
 constexpr RuleKey kAllocationsKey{"allocs",
                                   [](auto text, auto& to) { return read_allocations(text, to); }};
 constexpr RuleKey kOutputKey{"output",
                              [](auto text, auto& to) { return read_name(text, to.output); }};
 
-// An action as the text names it, with what it means unless its own key says otherwise.
+constexpr std::array<RuleKey, 0> kNoKeys = {};
+constexpr std::array<RuleKey, 1> kStatusKeys = {kStatusKey}, kTimeKeys = {kTimeKey},
+                                 kAllocationsKeys = {kAllocationsKey}, kOutputKeys = {kOutputKey};
+constexpr std::array<RuleKey, 3> kSlowKeys = {kTimeKey, kMeanKey, kP99Key};
+
+// An action as the text names it, with what it means unless its own keys say otherwise.
 struct Action {
   std::string_view name;
   FaultAction action;
-  const RuleKey* key;  // null: none
+  std::span<const RuleKey> keys;  // its own
   StatusCode code = StatusCode::kOk;
   std::chrono::nanoseconds time{0};
+  FaultSubject subject = FaultSubject::kJobs;
 };
-constexpr std::array<Action, 7> kActions = {{
-    {"fail", FaultAction::kFail, &kStatusKey, StatusCode::kDeviceFailed},
-    {"degrade", FaultAction::kFail, nullptr, StatusCode::kDeviceFailed},
-    {"oom", FaultAction::kFail, &kAllocationsKey, StatusCode::kOutOfMemory},
-    {"hang", FaultAction::kHang, &kTimeKey, StatusCode::kOk, kHangForever},
-    {"slow", FaultAction::kSlow, &kTimeKey},
-    {"nan", FaultAction::kNan, &kOutputKey},
-    {"full", FaultAction::kFail, nullptr, StatusCode::kQueueFull},
+constexpr std::array<Action, 8> kActions = {{
+    {"fail", FaultAction::kFail, kStatusKeys, StatusCode::kDeviceFailed},
+    {"degrade", FaultAction::kFail, kNoKeys, StatusCode::kDeviceFailed},
+    {"oom", FaultAction::kFail, kAllocationsKeys, StatusCode::kOutOfMemory},
+    {"hang", FaultAction::kHang, kTimeKeys, StatusCode::kOk, kHangForever},
+    {"slow", FaultAction::kSlow, kSlowKeys},
+    {"nan", FaultAction::kNan, kOutputKeys},
+    {"full", FaultAction::kFail, kNoKeys, StatusCode::kQueueFull, {}, FaultSubject::kCalls},
+    {"fdloss", FaultAction::kFail, kNoKeys, StatusCode::kIoError, {}, FaultSubject::kDescriptors},
 }};
+
+constexpr const char* kShortRules =
+    "full@queue:1%, full@UNIT:1%, slow@p99:20ms, slow@p99:2ms,9ms, nan@OUTPUT or oom@alloc:3";
 
 // Splits "KEY=VALUE" and reads the value; each key is read once.
 template <class To, class Find>
@@ -192,10 +206,38 @@ Result<const SettingKey*> setting_key(std::string_view name) {
 Result<const RuleKey*> rule_key(const Action& action, std::string_view name) {
   const auto* const key = std::ranges::find(kSelectionKeys, name, &RuleKey::name);
   if (key != kSelectionKeys.end()) return key;
-  if (action.key != nullptr && action.key->name == name) return action.key;
+  const auto own = std::ranges::find(action.keys, name, &RuleKey::name);
+  if (own != action.keys.end()) return &*own;
   return invalid_argument(fmt::format("there is no key \"{}\"; its keys are {}{}{}", name,
-                                      names_in(kSelectionKeys), action.key != nullptr ? ", " : "",
-                                      action.key != nullptr ? action.key->name : ""));
+                                      names_in(kSelectionKeys), action.keys.empty() ? "" : ", ",
+                                      names_in(action.keys)));
+}
+
+// Checks that a rule says in one way how much longer jobs take.
+Status check_times(const std::set<std::string_view>& seen) {
+  const auto wrong = [](const char* why) { return invalid_argument(std::string("slow: ") + why); };
+  const bool mean = seen.contains("mean"), p99 = seen.contains("p99");
+  if (seen.contains("for"))
+    return mean || p99 ? wrong("for is the time of every job; state it, or mean and p99")
+                       : Status();
+  if (mean && !p99) return wrong("mean needs p99, the 99th percentile");
+  if (p99 && !mean && seen.contains("p"))
+    return wrong("p99 alone selects one job in a hundred; state p with for=");
+  return p99 ? Status() : wrong("it does not say how much longer; state for=2ms, say");
+}
+
+// Makes the distribution of a rule of kSlow. With p99 alone, one job in a hundred takes that long.
+Status make_times(FaultRule& rule) {
+  if (rule.p99.count() == 0) return {};
+  if (rule.mean.count() == 0) {
+    rule.probability = 0.01;
+    rule.time = rule.p99;
+    return {};
+  }
+  const Result<ServiceTimes> times = ServiceTimes::from_mean_and_p99(rule.mean, rule.p99);
+  if (!times.ok()) return times.status().with_context("slow");
+  rule.times = *times;
+  return {};
 }
 
 // Checks what no key can check on its own.
@@ -208,42 +250,80 @@ Status check_rule(const Action& action, const std::set<std::string_view>& seen, 
   for (const char* of_jobs : {"jobs", "after", "model", "unit"})
     if (seen.contains("allocs") && seen.contains(of_jobs))
       return wrong(fmt::format("allocs selects allocations, and {} selects jobs", of_jobs));
+  if (action.subject == FaultSubject::kCalls && seen.contains("model"))
+    return wrong("it is about calls, and model selects jobs");
   for (const char* of_jobs : {"model", "unit"})
-    if (action.code == StatusCode::kQueueFull && seen.contains(of_jobs))
-      return wrong(fmt::format("it is about calls, and {} selects jobs", of_jobs));
+    if (action.subject == FaultSubject::kDescriptors && seen.contains(of_jobs))
+      return wrong(fmt::format("it is about file descriptors, and {} selects jobs", of_jobs));
+  if (work == Work::kTransfer && action.subject == FaultSubject::kDescriptors)
+    return wrong("it is for MILLRACE_FAULTS");
   if (work == Work::kTransfer && seen.contains("allocs"))
     return wrong("allocs is for MILLRACE_FAULTS");
-  if (action.action == FaultAction::kSlow && !seen.contains("for"))
-    return wrong("it does not say how much longer; state for=2ms, say");
+  if (action.action == FaultAction::kSlow) MILLRACE_RETURN_IF_ERROR(check_times(seen));
   if (work == Work::kTransfer && action.action == FaultAction::kNan)
     return wrong("transfers have no outputs");
   if (work == Work::kTransfer && seen.contains("model")) return wrong("transfers have no model");
   return {};
 }
 
-Result<FaultRule> read_rule(std::string_view text, Work work) {
+// A rule may be short: ACTION@PLACE:VALUE,... with the place of the fault, and values without keys.
+bool is_short(std::string_view part) {
+  const size_t mark = part.find_first_of("@:=");
+  return mark != std::string_view::npos && part[mark] == '@';
+}
+
+// Returns the rule that a short one stands for, and the text itself if it is none.
+Result<std::string> long_form(std::string_view part) {
+  if (!is_short(part)) return std::string(part);
+  const size_t at = part.find('@');
+  const std::string_view action = part.substr(0, at), rest = part.substr(at + 1);
+  // The names of outputs may have colons in them.
+  if (action == "nan") return fmt::format("nan:output={}", rest);
+  const size_t colon = rest.rfind(':');
+  const std::string_view place = rest.substr(0, colon);
+  const std::string_view value =
+      colon == std::string_view::npos ? std::string_view() : rest.substr(colon + 1);
+  const size_t comma = value.find(',');
+  if (value.empty() || place.empty() || value.find('=') != std::string_view::npos)
+    return invalid_argument(fmt::format("\"{}\" is no short rule: expected {}", part, kShortRules));
+  if (action == "full")
+    return place == "queue" ? fmt::format("full:p={}", value)
+                            : fmt::format("full:unit={},p={}", place, value);
+  if (action == "oom" && place == "alloc") return fmt::format("oom:allocs={}", value);
+  if (action == "slow" && place == "p99")
+    return comma == std::string_view::npos
+               ? fmt::format("slow:p99={}", value)
+               : fmt::format("slow:mean={},p99={}", value.substr(0, comma),
+                             value.substr(comma + 1));
+  return invalid_argument(fmt::format("\"{}\" is no short rule: expected {}", part, kShortRules));
+}
+
+Result<FaultRule> read_rule(std::string_view stated, Work work) {
+  MILLRACE_ASSIGN_OR_RETURN(const std::string whole, long_form(stated));
+  const std::string_view text = whole;
   const size_t colon = text.find(':');
   const std::string_view name = trimmed(text.substr(0, colon));
   const auto* const action = std::ranges::find(kActions, name, &Action::name);
   if (action == kActions.end())
     return invalid_argument(
         fmt::format("there is no action \"{}\"; the actions are {}", name, names_in(kActions)));
-  FaultRule rule{.action = action->action, .time = action->time, .text = std::string(text)};
+  FaultRule rule{.action = action->action, .time = action->time, .text = std::string(stated)};
   if (action->code != StatusCode::kOk)
     rule.failure = Status(action->code, injected_failure().message());
-  if (action->code == StatusCode::kQueueFull) rule.subject = FaultSubject::kCalls;
+  rule.subject = action->subject;
   std::set<std::string_view> seen;
   const auto find = [&](std::string_view key) { return rule_key(*action, key); };
   MILLRACE_RETURN_IF_ERROR(for_each_part(text.substr(colon + 1), ',', [&](std::string_view pair) {
     return read_pair(pair, seen, rule, find).with_context(name);
   }));
   MILLRACE_RETURN_IF_ERROR(check_rule(*action, seen, work));
+  MILLRACE_RETURN_IF_ERROR(make_times(rule));
   return rule;
 }
 
 // A rule has a colon before its first value; names in values may have colons as well.
 bool is_rule(std::string_view part) {
-  return part.substr(0, part.find('=')).find(':') != std::string_view::npos;
+  return is_short(part) || part.substr(0, part.find('=')).find(':') != std::string_view::npos;
 }
 
 Status refuse_bare_action(std::string_view part) {

@@ -10,16 +10,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/status.h"
+#include "device/paced/service_times.h"
 
 namespace millrace::device {
 
 enum class FaultAction : uint8_t {
-  kFail,  // the job fails instead of running; an allocation or a call is refused
+  kFail,  // the job fails instead of running; what else is selected is refused
   kHang,  // it blocks, even if a stop is requested, and then runs
   kSlow,  // it takes longer
   kNan,   // it runs, and outputs of floating point are filled with NaN
@@ -30,13 +32,17 @@ enum class FaultSubject : uint8_t {
   kJobs,
   kAllocations,  // of memory that the program asks for
   kCalls,        // calls that submit a job and may find its queue full
+  kDescriptors,  // uses of file descriptors by which memory and events are shared
 };
 
 struct FaultRule {
   FaultAction action = FaultAction::kFail;
   Status failure = {};               // kFail
   std::chrono::nanoseconds time{0};  // kHang and kSlow
-  std::string output = {};           // kNan: the name of the output; empty: all of them
+  // kSlow: a mean and a 99th percentile of how much longer jobs take, instead of `time`.
+  std::chrono::nanoseconds mean{0}, p99{0};
+  std::optional<ServiceTimes> times = {};  // the distribution that has them
+  std::string output = {};                 // kNan: the name of the output; empty: all of them
   FaultSubject subject = FaultSubject::kJobs;
   std::string unit = {};   // the name of the unit of the job; empty: any
   std::string model = {};  // the name of its model; empty: any
@@ -61,10 +67,14 @@ struct FaultedJob {
   std::string_view model = {};
 };
 
-// Returns whether the rule with this index in the plan selects the job or, if it is of allocations
-// or calls, the one with that number. Only the first frame of a
-// job is selected. A rule that names a unit counts the jobs of that unit.
+// Returns whether the rule with this index in the plan selects the job or, if it is of another
+// subject, the one with that number. Only the first frame of a job is selected. A rule that names a
+// unit counts the jobs, or the calls, of that unit.
 bool selects(const FaultRule& rule, size_t index, uint64_t seed, const FaultedJob& job) noexcept;
+
+// Returns how much longer a job takes that a rule of kSlow selects.
+std::chrono::nanoseconds delay_of(const FaultRule& rule, size_t index, uint64_t seed,
+                                  const FaultedJob& job) noexcept;
 
 // Returns whether an event of this probability happens to the frame of a job. Events of different
 // kinds, 1 to 255, are independent.

@@ -12,7 +12,7 @@
 
 #include "base/log.h"
 #include "base/settings/environment.h"
-#include "memory/allocation_gate.h"
+#include "memory/fault_gates.h"
 #include "tensor/data_type.h"
 
 namespace millrace::device {
@@ -136,11 +136,18 @@ class FaultyProgram final : public Program {
   const std::shared_ptr<FaultPlan> faults_;
 };
 
-// Lets the plan refuse allocations of the program, as long as its device exists.
+// Let the plan refuse allocations and uses of descriptors of the program, as long as its device
+// exists.
 void guard_allocations(const std::shared_ptr<FaultPlan>& plan) {
   memory::set_allocation_gate([weak = std::weak_ptr(plan)]() -> Status {
     const std::shared_ptr<FaultPlan> alive = weak.lock();
     return alive == nullptr ? Status() : alive->admit_allocation();
+  });
+}
+void guard_descriptors(const std::shared_ptr<FaultPlan>& plan) {
+  memory::set_descriptor_gate([weak = std::weak_ptr(plan)]() -> Status {
+    const std::shared_ptr<FaultPlan> alive = weak.lock();
+    return alive == nullptr ? Status() : alive->admit_descriptor();
   });
 }
 
@@ -153,6 +160,8 @@ Status apply_variable(const char* name, Work work, const std::shared_ptr<FaultPl
   plan->apply(*settings);
   if (std::ranges::count(settings->rules, FaultSubject::kAllocations, &FaultRule::subject) != 0)
     guard_allocations(plan);
+  if (std::ranges::count(settings->rules, FaultSubject::kDescriptors, &FaultRule::subject) != 0)
+    guard_descriptors(plan);
   return {};
 }
 

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "memory/allocation_gate.h"
+#include "memory/fault_gates.h"
 
 namespace millrace::nrt {
 

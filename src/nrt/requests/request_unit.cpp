@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/files/own_descriptor.h"
+#include "memory/fault_gates.h"
 
 namespace millrace::nrt {
 namespace {
@@ -25,6 +26,7 @@ void RequestUnit::await_releases() const noexcept {
 // readable. It occupies its own registration slot, so that the program may register an event fd for
 // the same request as well.
 Result<int> RequestUnit::completion_handle(nrta_seq_t sequence) {
+  MILLRACE_RETURN_IF_ERROR(memory::pass_descriptor_gate());
   const std::lock_guard lock(mutex_);
   forget_completed();
   UniqueFd& event = handles_[sequence];

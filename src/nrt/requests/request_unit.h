@@ -31,7 +31,9 @@ class RequestUnit {
   queue::Unit& queue_unit() noexcept { return *unit_; }
   uint16_t number() const noexcept { return number_; }
   // Returns kQueueFull if a fault plan refuses the next call that submits a request.
-  Status admit_call() noexcept { return faults_ == nullptr ? Status() : faults_->admit_call(); }
+  Status admit_call() noexcept {
+    return faults_ == nullptr ? Status() : faults_->admit_call(unit_->id());
+  }
   nrta_seq_t outward(queue::SequenceId id) const noexcept { return outward_id(number_, id); }
   queue::SequenceId inward(nrta_seq_t sequence) const noexcept {
     return queue::sequence_of(unit_->id(), queue::counter_of(sequence));

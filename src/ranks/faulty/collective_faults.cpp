@@ -10,6 +10,7 @@
 
 #include "base/hooks.h"
 #include "base/log.h"
+#include "base/names.h"
 #include "base/settings/duration.h"
 #include "base/settings/environment.h"
 
@@ -59,9 +60,9 @@ Status read_setting(std::string_view setting, CollectiveFaultSettings& settings)
   return invalid_argument(fmt::format("{}: \"{}\" {}", name, value, complaint));
 }
 
-void report(uint64_t number, std::string_view what) {
+void report(uint64_t number, std::string_view kind, std::string_view what) {
   log(LogLevel::kInfo, "ranks", fmt::format("injected: collective {} {}", number, what));
-  emit(HookPoint::kInjected, 0, number);
+  if (hooks_observed()) emit(HookPoint::kInjected, 0, named_number(name_id(kind), number));
 }
 
 void sleep_within(std::chrono::nanoseconds time, const Limit& limit) {
@@ -90,15 +91,15 @@ Result<CollectiveFaultSettings> CollectiveFaults::parse(std::string_view text) {
 uint64_t CollectiveFaults::begin(const Limit& limit) {
   const uint64_t number = begun_.fetch_add(1, std::memory_order_relaxed) + 1;
   if (settings_.slow.count() != 0) {
-    report(number, "is slow");
+    report(number, "slow", "is slow");
     sleep_within(settings_.slow, limit);
   }
   if (number == settings_.delay) {
-    report(number, "begins late");
+    report(number, "delay", "begins late");
     sleep_within(settings_.delay_for, limit);
   }
   if (number == settings_.drop) {
-    report(number, "ends the connections of this rank");
+    report(number, "drop", "ends the connections of this rank");
     drop_({StatusCode::kIoError,
            fmt::format("injected: this rank dropped out at its collective {}", number)});
   }
@@ -107,7 +108,7 @@ uint64_t CollectiveFaults::begin(const Limit& limit) {
 
 void CollectiveFaults::end(uint64_t number, std::span<std::byte> output) {
   if (number != settings_.corrupt || output.empty()) return;
-  report(number, "receives a wrong bit");
+  report(number, "corrupt", "receives a wrong bit");
   output.front() ^= std::byte{1};
 }
 

@@ -2,8 +2,8 @@
 // that are late or lost. Collectives are numbered from 1, over all groups and channels, in the
 // order in which this rank begins them.
 //
-// Every injected fault is logged and emits HookPoint::kInjected, whose detail is the number of the
-// collective. Thread-safe.
+// Every injected fault is logged and emits HookPoint::kInjected, whose detail has the number of the
+// collective and the kind of the fault: "slow", "delay", "drop" or "corrupt". Thread-safe.
 #pragma once
 
 #include <atomic>
