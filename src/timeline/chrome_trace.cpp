@@ -20,6 +20,9 @@ using Json = nlohmann::ordered_json;
 
 enum Process : int { kHost = 1, kLanes = 2, kUnits = 3 };
 
+// The sink receives pieces of about this size.
+constexpr size_t kPiece = size_t{64} << 10;
+
 // An arrow begins in a slice, so a submit, which is one point in time, is a slice of this length.
 constexpr int64_t kSubmitNs = 1;
 
@@ -35,9 +38,9 @@ std::string hexadecimal(uint64_t number) {
 
 class Writer {
  public:
-  explicit Writer(const Timeline& timeline) : timeline_(timeline) {}
+  Writer(const Timeline& timeline, const TextSink& sink) : timeline_(timeline), sink_(sink) {}
 
-  std::string text() && {
+  Status write() && {
     text_ = R"({"displayTimeUnit":"ns","otherData":)";
     append(Json{{"producer", "millrace"}, {"dropped_events", timeline_.dropped}});
     text_ += ",\"traceEvents\":[";
@@ -51,13 +54,19 @@ class Writer {
     for (const HostSlice& slice : timeline_.host) write(slice);
     for (const Event& mark : timeline_.marks) write(mark);
     text_ += "\n]}\n";
-    return std::move(text_);
+    flush();
+    return failure_;
   }
 
  private:
   // Bytes of a name that are not UTF-8 are replaced rather than refused.
   void append(const Json& json) {
     text_ += json.dump(-1, ' ', false, Json::error_handler_t::replace);
+    if (text_.size() >= kPiece) flush();
+  }
+  void flush() {
+    if (failure_.ok()) failure_ = sink_(text_);
+    text_.clear();
   }
   // Each event is written at once, since all of them as objects would take ten times the memory.
   void add(const Json& event) {
@@ -269,7 +278,9 @@ class Writer {
   }
 
   const Timeline& timeline_;
-  std::string text_;
+  const TextSink& sink_;
+  std::string text_;  // what the sink has not received yet
+  Status failure_;    // of the sink
   bool first_ = true;
   uint64_t arrows_ = 0;
   std::set<ThreadId> named_threads_;
@@ -278,9 +289,18 @@ class Writer {
 
 }  // namespace
 
-std::string chrome_trace(const Timeline& timeline) {
+Status write_chrome_trace(const Timeline& timeline, const TextSink& sink) {
   const DefaultFloatEnvironment floats;
-  return Writer(timeline).text();
+  return Writer(timeline, sink).write();
+}
+
+std::string chrome_trace(const Timeline& timeline) {
+  std::string text;
+  static_cast<void>(write_chrome_trace(timeline, [&](std::string_view piece) {
+    text += piece;
+    return Status();
+  }));
+  return text;
 }
 
 }  // namespace millrace::timeline

@@ -11,10 +11,14 @@
 
 #include <string>
 
+#include "base/status.h"
+#include "timeline/text_sink.h"
 #include "timeline/timeline.h"
 
 namespace millrace::timeline {
 
+// Writes the text, of which only a small part is in memory at a time.
+Status write_chrome_trace(const Timeline& timeline, const TextSink& sink);
 std::string chrome_trace(const Timeline& timeline);
 
 }  // namespace millrace::timeline

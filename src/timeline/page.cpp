@@ -12,25 +12,35 @@ constexpr std::string_view kPlace = "@TRACE@";
 constexpr std::string_view kBegin = "<script type=\"application/json\" id=\"trace\">";
 constexpr std::string_view kEnd = "</script>";
 
-void append_escaped(std::string_view json, std::string& text) {
+std::string escaped(std::string_view json) {
+  std::string text;
+  text.reserve(json.size());
   for (const char c : json) {
     if (c == '<')
       text += "\\u003c";
     else
       text += c;
   }
+  return text;
 }
 
 }  // namespace
 
-std::string page_of(std::string_view trace) {
+Status write_page(const std::function<Status(const TextSink&)>& trace, const TextSink& sink) {
   const std::string_view page = kPageText;
   const size_t place = page.find(kPlace);
+  MILLRACE_RETURN_IF_ERROR(sink(page.substr(0, place)));
+  MILLRACE_RETURN_IF_ERROR(trace([&](std::string_view json) { return sink(escaped(json)); }));
+  return sink(page.substr(place + kPlace.size()));
+}
+
+std::string page_of(std::string_view trace) {
   std::string text;
-  text.reserve(page.size() + trace.size());
-  text += page.substr(0, place);
-  append_escaped(trace, text);
-  text += page.substr(place + kPlace.size());
+  const auto add = [&](std::string_view piece) {
+    text += piece;
+    return Status();
+  };
+  static_cast<void>(write_page([&](const TextSink& sink) { return sink(trace); }, add));
   return text;
 }
 

@@ -52,9 +52,14 @@ void report(const Status& status) {
 
 Status write_file(const std::string& path) {
   const CancellationOff whole;
-  std::string text = chrome_trace(timeline_of(current_recording()));
-  if (path.ends_with(".html")) text = page_of(text);
-  const Status written = model::write_whole_file(path, std::as_bytes(std::span(text)));
+  const Timeline timeline = timeline_of(current_recording());
+  const auto trace = [&](const TextSink& sink) { return write_chrome_trace(timeline, sink); };
+  const Status written = model::write_whole_file(path, [&](const model::Sink& sink) {
+    const TextSink text = [&](std::string_view piece) {
+      return sink(std::as_bytes(std::span(piece)));
+    };
+    return path.ends_with(".html") ? write_page(trace, text) : trace(text);
+  });
   return written.with_context(fmt::format("cannot write {}", path));
 }
 

@@ -3,8 +3,11 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
+
+#include "timeline/chrome_trace.h"
 
 namespace millrace::timeline {
 namespace {
@@ -33,6 +36,41 @@ TEST(Page, IsSelfContained) {
   for (const char* other :
        {"http://", "https://", "src=", "href=", "@import", "@SCRIPT@", "fetch("})
     EXPECT_THAT(page, Not(HasSubstr(other)));
+}
+
+// The memory of a long recording must not hold its text as well.
+TEST(Page, IsWrittenPieceByPiece) {
+  Timeline timeline;
+  timeline.rows = {{"lane 0", 0}};
+  for (uint64_t number = 1; number <= 2000; ++number)
+    timeline.jobs.push_back({.id = queue::sequence_of(1, number),
+                             .submitted_ns = 1,
+                             .started_ns = 2,
+                             .completed_ns = 3,
+                             .status = StatusCode::kOk});
+  const auto trace = [&](const TextSink& sink) { return write_chrome_trace(timeline, sink); };
+  std::string whole;
+  size_t largest = 0;
+  const Status written = write_page(trace, [&](std::string_view piece) {
+    largest = std::max(largest, piece.size());
+    whole += piece;
+    return Status();
+  });
+  EXPECT_TRUE(written.ok());
+  EXPECT_EQ(whole, page_of(chrome_trace(timeline)));
+  EXPECT_GT(whole.size(), size_t{1} << 20);
+  EXPECT_LT(largest, size_t{128} << 10);
+}
+
+TEST(Page, FailsWithItsSink) {
+  int pieces = 0;
+  const Status written =
+      write_page([](const TextSink& sink) { return sink("{}"); },
+                 [&](std::string_view) {
+                   return ++pieces == 2 ? Status(StatusCode::kIoError, "full") : Status();
+                 });
+  EXPECT_EQ(written.code(), StatusCode::kIoError);
+  EXPECT_EQ(pieces, 2) << "nothing is written after a failure";
 }
 
 TEST(Page, OtherTextHasNoTrace) {

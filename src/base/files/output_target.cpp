@@ -202,11 +202,16 @@ Status check_replaceable_directory(const std::string& path) {
 }
 
 Status write_through(const OutputTarget& target, std::span<const std::byte> bytes) {
+  return write_through(target, [bytes](const ByteSink& sink) { return sink(bytes); });
+}
+
+Status write_through(const OutputTarget& target,
+                     const std::function<Status(const ByteSink&)>& emit) {
   const UniqueFd stream = open_stream(target.path);
   if (!stream && errno == ENXIO) return io_error("nobody reads from it", errno);
   if (!stream) return io_error("cannot open", errno);
   const PipeSignalBlocked no_signal;
-  return write_all(stream.get(), bytes);
+  return emit([&](std::span<const std::byte> bytes) { return write_all(stream.get(), bytes); });
 }
 
 }  // namespace millrace

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -50,6 +51,10 @@ Status check_replaceable_directory(const std::string& path);
 // Writes the bytes to a target that is a stream, and blocks while its reader is slow. kIoError on
 // failure, also if a FIFO has no reader. Never raises SIGPIPE.
 Status write_through(const OutputTarget& target, std::span<const std::byte> bytes);
+// Does the same with the bytes that `emit` passes to its sink, one piece after the other.
+using ByteSink = std::function<Status(std::span<const std::byte>)>;
+Status write_through(const OutputTarget& target,
+                     const std::function<Status(const ByteSink&)>& emit);
 
 // Returns "a directory", "a character device" or the like for the mode of a file.
 std::string_view kind_of_file(unsigned mode) noexcept;

@@ -174,10 +174,14 @@ Status TemporaryDirectory::commit() {
 }
 
 Status write_whole_file(const std::string& path, std::span<const std::byte> bytes) {
+  return write_whole_file(path, [bytes](const Sink& sink) { return sink(bytes); });
+}
+
+Status write_whole_file(const std::string& path, const std::function<Status(const Sink&)>& emit) {
   MILLRACE_ASSIGN_OR_RETURN(const OutputTarget target, output_target(path));
-  if (target.is_stream) return write_through(target, bytes);
+  if (target.is_stream) return write_through(target, emit);
   MILLRACE_ASSIGN_OR_RETURN(TemporaryFile file, TemporaryFile::create(target.path));
-  MILLRACE_RETURN_IF_ERROR(file.fill([&](const Sink& sink) { return sink(bytes); }));
+  MILLRACE_RETURN_IF_ERROR(file.fill(emit));
   return file.commit();
 }
 

@@ -58,5 +58,8 @@ class TemporaryDirectory {
 // and character devices (base/files/output_target.h). kInvalidArgument if the path must not be
 // written to; kNotFound or kIoError.
 Status write_whole_file(const std::string& path, std::span<const std::byte> bytes);
+// Does the same with the bytes that `emit` passes to its sink, so that they need not be in memory
+// at one time.
+Status write_whole_file(const std::string& path, const std::function<Status(const Sink&)>& emit);
 
 }  // namespace millrace::model
