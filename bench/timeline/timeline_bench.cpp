@@ -1,13 +1,17 @@
 // Measures what recording a timeline costs: an event by itself, and jobs on the null device, which
-// computes nothing, with and without a recording.
+// computes nothing, without a recording, with the flight recorder, and with a recording of
+// everything.
 //
 //   timeline_bench          medians; repetitions of all rows alternate at random
 //
 // It needs two idle cores.
 #include <benchmark/benchmark.h>
 
+#include <cstdint>
 #include <deque>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/hooks.h"
@@ -20,11 +24,16 @@
 namespace millrace::bench {
 namespace {
 
-// Records while it exists, if asked to.
+enum class Kept : uint8_t { kNothing, kAffordable, kAll };
+
+// Records while it exists.
 class Recorded {
  public:
-  explicit Recorded(bool wanted) : wanted_(wanted) {
-    if (wanted_) static_cast<void>(timeline::start_recording());
+  explicit Recorded(Kept kept) : wanted_(kept != Kept::kNothing) {
+    using timeline::Detail;
+    if (kept == Kept::kAffordable)
+      static_cast<void>(timeline::start_recording(kRecorderRoom, Detail::kAffordable));
+    if (kept == Kept::kAll) static_cast<void>(timeline::start_recording());
   }
   ~Recorded() {
     if (wanted_) timeline::stop_recording();
@@ -33,13 +42,15 @@ class Recorded {
   Recorded& operator=(const Recorded&) = delete;
 
  private:
+  static constexpr size_t kRecorderRoom = 4096;
+
   const bool wanted_;
 };
 
-void emit_events(benchmark::State& state, bool recorded) {
-  const Recorded recording(recorded);
+void emit_events(benchmark::State& state, Kept kept) {
+  const Recorded recording(kept);
   uint64_t subject = 0;
-  for (auto _ : state) emit(HookPoint::kBufferSynced, ++subject);
+  for (auto _ : state) emit(HookPoint::kStarted, ++subject);
 }
 
 struct Loaded {
@@ -52,18 +63,18 @@ struct Loaded {
   BoundJob job{*model};
 };
 
-void execute(benchmark::State& state, bool recorded) {
+void execute(benchmark::State& state, Kept kept) {
   Loaded loaded;
-  const Recorded recording(recorded);
+  const Recorded recording(kept);
   const runtime::JobBindings bindings = loaded.job.bindings();
   for (auto _ : state) benchmark::DoNotOptimize(loaded.session->execute(bindings));
 }
 
 // Submits jobs, with up to 16 in flight, and waits for each.
-void submit_and_wait(benchmark::State& state, bool recorded) {
+void submit_and_wait(benchmark::State& state, Kept kept) {
   constexpr size_t kInFlight = 16;
   Loaded loaded;
-  const Recorded recording(recorded);
+  const Recorded recording(kept);
   const runtime::JobBindings bindings = loaded.job.bindings();
   std::deque<runtime::SessionJobId> jobs;
   const auto wait_for_first = [&] {
@@ -79,11 +90,13 @@ void submit_and_wait(benchmark::State& state, bool recorded) {
 
 void register_rows() {
   using benchmark::RegisterBenchmark;
-  for (const bool recorded : {false, true}) {
-    const std::string suffix = recorded ? "/recorded" : "";
-    RegisterBenchmark(("event" + suffix).c_str(), emit_events, recorded)->UseRealTime();
-    RegisterBenchmark(("execute" + suffix).c_str(), execute, recorded)->UseRealTime();
-    RegisterBenchmark(("16_in_flight" + suffix).c_str(), submit_and_wait, recorded)->UseRealTime();
+  const std::pair<const char*, Kept> rows[] = {
+      {"", Kept::kNothing}, {"/flight_recorder", Kept::kAffordable}, {"/recorded", Kept::kAll}};
+  for (const auto& [name, kept] : rows) {
+    const std::string suffix = name;
+    RegisterBenchmark(("event" + suffix).c_str(), emit_events, kept)->UseRealTime();
+    RegisterBenchmark(("execute" + suffix).c_str(), execute, kept)->UseRealTime();
+    RegisterBenchmark(("16_in_flight" + suffix).c_str(), submit_and_wait, kept)->UseRealTime();
   }
 }
 

@@ -160,6 +160,10 @@ class Writer {
       add_instant(kUnits, unit_track(queue::unit_of(job.id)),
                   fmt::format("job {} ended without having run", name), "not_run", job.completed_ns,
                   arguments_of(job));
+    else if (job.completed() && job.status != StatusCode::kOk)
+      add_instant(kUnits, unit_track(queue::unit_of(job.id)),
+                  fmt::format("job {} failed, its start was not recorded", name), "not_run",
+                  job.completed_ns, arguments_of(job));
   }
 
   void write_run(const Job& job, const std::string& name) {

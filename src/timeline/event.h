@@ -10,7 +10,7 @@ namespace millrace::timeline {
 using ThreadId = uint32_t;  // gettid()
 
 struct Event {
-  int64_t time_ns = 0;  // now_ns()
+  int64_t time_ns = 0;  // now_ns(); in rings as Ticks (ticks.h)
   uint64_t subject = 0;
   uint64_t detail = 0;
   ThreadId thread = 0;

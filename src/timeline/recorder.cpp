@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -15,6 +17,7 @@
 #include "base/never_destroyed.h"
 #include "base/process/forked_child.h"
 #include "timeline/ring.h"
+#include "timeline/ticks.h"
 
 namespace millrace::timeline {
 namespace {
@@ -27,7 +30,19 @@ struct Slot {
   std::unique_ptr<Ring> ring;
   ThreadId thread = 0;  // 0: none
   uint64_t first = 0;   // number of the first event of the present recording
+  // Of its thread: the events until the level is looked at again, and when it last was.
+  uint32_t until_look = 0;
+  int64_t looked_ns = 0;
 };
+
+// An event takes this time at most, as bench/timeline measures it, and all events of a thread may
+// take this share of its time.
+constexpr double kEventNs = 25, kShare = 0.005;
+// The level is looked at after so many events of a thread.
+constexpr uint32_t kLook = 32;
+constexpr auto kLeastNs = static_cast<int64_t>(kLook * kEventNs / kShare);
+// How long a level stays before it becomes lower, since other threads may need it.
+constexpr int64_t kStayNs = 1'000'000'000;
 
 struct Recorder {
   std::mutex mutex;
@@ -35,9 +50,14 @@ struct Recorder {
   std::map<ThreadId, std::string> threads;
   std::map<uint16_t, std::string> units;
   size_t room = kUsualRoom;
-  int64_t begin_ns = 0;
-  bool active = false;
+  ClockReading begin;
+  HookFunction observer = nullptr;  // while it records
   std::atomic<uint64_t> without_ring{0};
+
+  std::mutex level_mutex;  // never waited for by threads that emit events
+  int level = 0;
+  int64_t changed_ns = 0;
+  std::array<int64_t, kLevels> left_ns{};  // when the level was last left for a lower one
 };
 
 Recorder& recorder() {
@@ -113,54 +133,141 @@ Slot* take_slot() noexcept {
   }
 }
 
+Slot* slot_of_this_thread() noexcept {
+  if (own_slot != nullptr) [[likely]]
+    return own_slot;
+  Slot* const slot = take_slot();
+  if (slot == nullptr) recorder().without_ring.fetch_add(1, std::memory_order_relaxed);
+  return slot;
+}
+
+void append(Slot& slot, const HookEvent& event) noexcept {
+  slot.ring->append({.time_ns = Ticks::now(),
+                     .subject = event.subject,
+                     .detail = event.detail,
+                     .thread = slot.thread,
+                     .point = event.point});
+}
+
 void record(void*, const HookEvent& event) noexcept {
-  Slot* const slot = own_slot != nullptr ? own_slot : take_slot();
-  if (slot == nullptr) {
-    recorder().without_ring.fetch_add(1, std::memory_order_relaxed);
-    return;
+  if (Slot* const slot = slot_of_this_thread(); slot != nullptr) append(*slot, event);
+}
+
+bool is_of_job(HookPoint point) noexcept {
+  switch (point) {
+    case HookPoint::kBufferMade:
+    case HookPoint::kBufferMapped:
+    case HookPoint::kBufferSynced:
+    case HookPoint::kBufferFreed:
+    case HookPoint::kRefused:
+      return false;
+    default:
+      return true;
   }
-  slot->ring->append({.time_ns = event.time_ns,
-                      .subject = event.subject,
-                      .detail = event.detail,
-                      .thread = slot->thread,
-                      .point = event.point});
+}
+
+void look_at_level(Slot& slot) noexcept;
+
+void record_affordable(void*, const HookEvent& event) noexcept {
+  if (!is_of_job(event.point)) return;
+  Slot* const slot = slot_of_this_thread();
+  if (slot == nullptr) return;
+  append(*slot, event);
+  if (slot->until_look-- == 0) [[unlikely]]
+    look_at_level(*slot);
+}
+
+// Requirement: level_mutex is held.
+void change_level(Recorder& all, int level, int64_t now) noexcept {
+  if (!thin_out_hook(record_affordable, nullptr, (uint64_t{1} << level) - 1)) return;
+  for (int left = level + 1; left <= all.level; ++left)
+    all.left_ns[static_cast<size_t>(left)] = now;
+  all.level = level;
+  all.changed_ns = now;
+}
+
+// Raises the level if the last events of this thread came too fast, and lowers it if they came so
+// slowly that more can be kept.
+void look_at_level(Slot& slot) noexcept {
+  const int64_t now = now_ns();
+  int64_t taken = now - std::exchange(slot.looked_ns, now);
+  slot.until_look = kLook - 1;
+  Recorder& all = recorder();
+  const std::unique_lock lock(all.level_mutex, std::try_to_lock);
+  if (!lock) return;
+  int level = all.level;
+  if (taken < kLeastNs)
+    level = std::min(level + 1, kLevels - 1);
+  else if (now - all.changed_ns >= kStayNs)
+    for (; level > 0 && taken >= 4 * kLeastNs; taken /= 2) --level;
+  if (level != all.level) change_level(all, level, now);
+}
+
+std::array<int64_t, kLevels> thinned_until(Recorder& all) {
+  const std::lock_guard lock(all.level_mutex);
+  std::array<int64_t, kLevels> until = all.left_ns;
+  for (int level = 1; level <= all.level; ++level)
+    until[static_cast<size_t>(level)] = std::numeric_limits<int64_t>::max();
+  return until;
+}
+
+// Requirement: the mutex is held.
+void begin_anew(Recorder& all, size_t room) {
+  Ticks::choose();
+  all.room = room;
+  all.begin = read_clocks();
+  all.without_ring.store(0, std::memory_order_relaxed);
+  std::erase_if(all.slots, [](const auto& slot) { return slot->thread == 0; });
+  for (const auto& slot : all.slots) {
+    slot->first = slot->ring->appended();
+    slot->until_look = 0;
+    slot->looked_ns = 0;
+  }
+  const std::lock_guard lock(all.level_mutex);
+  all.level = 0;
+  all.changed_ns = 0;
+  all.left_ns = {};
 }
 
 }  // namespace
 
-Status start_recording(size_t room) {
+bool Recording::may_lack(uint64_t subject, int64_t since_ns) const noexcept {
+  // Subjects are kept at a level if they have so many low bits set.
+  const auto kept_until = static_cast<size_t>(std::countr_one(subject));
+  return kept_until + 1 < thinned_until.size() && thinned_until[kept_until + 1] > since_ns;
+}
+
+Status start_recording(size_t room, Detail detail) {
   Recorder& all = recorder();
+  const HookFunction observer = detail == Detail::kAll ? record : record_affordable;
   {
     const std::lock_guard lock(all.mutex);
-    if (all.active) return invalid_argument("a recording is going on already");
-    all.active = true;
-    all.room = room;
-    all.begin_ns = now_ns();
-    all.without_ring.store(0, std::memory_order_relaxed);
-    std::erase_if(all.slots, [](const auto& slot) { return slot->thread == 0; });
-    for (const auto& slot : all.slots) slot->first = slot->ring->appended();
+    if (all.observer != nullptr) return invalid_argument("a recording is going on already");
+    all.observer = observer;
+    begin_anew(all, room);
   }
-  if (add_hook(record, nullptr)) return {};
+  if (add_hook(observer, nullptr, false)) return {};
   const std::lock_guard lock(all.mutex);
-  all.active = false;
+  all.observer = nullptr;
   return {StatusCode::kResourceExhausted, "the table of hooks is full"};
 }
 
 void stop_recording() {
   remove_hook(record, nullptr);
+  remove_hook(record_affordable, nullptr);
   const std::lock_guard lock(recorder().mutex);
-  recorder().active = false;
+  recorder().observer = nullptr;
 }
 
 bool is_recording() noexcept {
   const std::lock_guard lock(recorder().mutex);
-  return recorder().active;
+  return recorder().observer != nullptr;
 }
 
 void name_unit(uint16_t unit, std::string_view name) noexcept {
   try {
     const std::lock_guard lock(recorder().mutex);
-    if (recorder().active) recorder().units[unit] = name;
+    if (recorder().observer != nullptr) recorder().units[unit] = name;
   } catch (const std::bad_alloc&) {
     // The unit is known by its id.
   }
@@ -170,13 +277,16 @@ Recording current_recording() {
   Recorder& all = recorder();
   Recording recording;
   const std::lock_guard lock(all.mutex);
-  recording.begin_ns = all.begin_ns;
+  recording.begin_ns = all.begin.ns;
   recording.dropped = all.without_ring.load(std::memory_order_relaxed);
   recording.threads = all.threads;
   recording.units = all.units;
+  recording.thinned_until = thinned_until(all);
   for (const auto& slot : all.slots)
     recording.dropped += slot->ring->read(slot->first, recording.events);
-  recording.end_ns = now_ns();
+  const ClockReading end = read_clocks();
+  recording.end_ns = end.ns;
+  for (Event& event : recording.events) event.time_ns = ns_of(event.time_ns, all.begin, end);
   std::ranges::stable_sort(recording.events, {}, &Event::time_ns);
   return recording;
 }

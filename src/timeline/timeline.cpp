@@ -12,7 +12,8 @@ namespace {
 // Goes through the events in the order of their times.
 class Builder {
  public:
-  explicit Builder(Timeline& timeline) : timeline_(timeline) {}
+  Builder(const Recording& recording, Timeline& timeline)
+      : recording_(recording), timeline_(timeline) {}
 
   void add(const Event& event) {
     first_ns_.emplace(event.thread, event.time_ns);
@@ -70,9 +71,12 @@ class Builder {
     job.completed_ns = event.time_ns;
     job.status = static_cast<StatusCode>(event.detail);
     // A job completes on the thread that ran it, or never ran.
-    job.start_lost =
-        !job.started() && timeline_.dropped != 0 && job.submitted_ns < first_ns_.at(event.thread);
+    job.start_lost = !job.started() && may_lack_start(job, event.thread);
     if (!job.phases.empty()) job.phases.back().end_ns = event.time_ns;
+  }
+  bool may_lack_start(const Job& job, ThreadId runner) const {
+    if (recording_.may_lack(job.id, job.submitted_ns)) return true;
+    return timeline_.dropped != 0 && job.submitted_ns < first_ns_.at(runner);
   }
   void phase_began(const Event& event) {
     std::vector<Phase>& phases = open_job(event.subject).phases;
@@ -88,6 +92,7 @@ class Builder {
     timeline_.host.push_back({work, event.thread, event.subject, since, event.time_ns, status});
   }
 
+  const Recording& recording_;
   Timeline& timeline_;
   std::unordered_map<queue::SequenceId, size_t> jobs_;  // the last of each id
   std::map<std::pair<ThreadId, uint64_t>, int64_t> begun_;
@@ -137,6 +142,14 @@ class RowTable {
   std::vector<int64_t> busy_until_;
 };
 
+// Removes the jobs that would seem to go on, although their completion may have been left out.
+void remove_jobs_without_end(const Recording& recording, Timeline& timeline) {
+  std::erase_if(timeline.jobs, [&](const Job& job) {
+    return !job.completed() &&
+           recording.may_lack(job.id, std::max(job.submitted_ns, job.started_ns));
+  });
+}
+
 void place_jobs(Timeline& timeline) {
   std::vector<Job*> started;
   for (Job& job : timeline.jobs)
@@ -162,8 +175,9 @@ Timeline timeline_of(const Recording& recording) {
   timeline.dropped = recording.dropped;
   timeline.threads = recording.threads;
   timeline.units = recording.units;
-  Builder builder(timeline);
+  Builder builder(recording, timeline);
   for (const Event& event : recording.events) builder.add(event);
+  remove_jobs_without_end(recording, timeline);
   place_jobs(timeline);
   return timeline;
 }

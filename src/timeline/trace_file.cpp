@@ -12,6 +12,7 @@
 #include <string>
 
 #include "base/cancellation.h"
+#include "base/clock.h"
 #include "base/files/output_target.h"
 #include "base/hooks.h"
 #include "base/log.h"
@@ -27,15 +28,20 @@
 namespace millrace::timeline {
 namespace {
 
-constexpr const char* kPathVariable = "MILLRACE_TRACE";
+constexpr const char* kTraceVariable = "MILLRACE_TRACE";
+constexpr const char* kRecorderVariable = "MILLRACE_FLIGHT_RECORDER";
 constexpr const char* kRoomVariable = "MILLRACE_TRACE_EVENTS";
 constexpr uint64_t kLeastRoom = 16, kMostRoom = uint64_t{1} << 24;
+constexpr uint64_t kRecorderRoom = uint64_t{1} << 12;
 
 struct TraceFile {
   std::once_flag begun;
   std::mutex mutex;  // held while the file is written
   std::string path;
+  const char* variable = kTraceVariable;  // the one that names the file
   pid_t process = 0;
+  bool only_after_failure = false;
+  std::atomic<bool> failure_to_write{false};  // a job has failed since the file was written
   std::atomic<bool> active{false};
   std::atomic<int> open_devices{0};
 };
@@ -47,7 +53,7 @@ TraceFile& trace_file() {
 }
 
 void report(const Status& status) {
-  log_format(LogLevel::kError, "timeline", "{}: {}", kPathVariable, status.message());
+  log_format(LogLevel::kError, "timeline", "{}: {}", trace_file().variable, status.message());
 }
 
 Status write_file(const std::string& path) {
@@ -69,6 +75,7 @@ void write_now() noexcept {
   if (!file.active.load() || ::getpid() != file.process) return;
   try {
     const std::lock_guard lock(file.mutex);
+    file.failure_to_write.store(false);
     if (const Status written = write_file(file.path); !written.ok()) report(written);
   } catch (const std::exception&) {
     // Memory is exhausted; there is none for a message either.
@@ -78,37 +85,53 @@ void write_now() noexcept {
 // Runs once, when the process exits or the library is unloaded.
 void end() noexcept {
   end_dumps();
-  write_now();
+  TraceFile& file = trace_file();
+  if (!file.only_after_failure || file.failure_to_write.load()) write_now();
 }
 
-// Observes the completions: a program whose device fails may be killed, or never end.
+// Observes the jobs that fail: a program whose device fails may be killed, or never end.
 void watch_failures(void*, const HookEvent& event) noexcept {
   constexpr int64_t kPauseNs = 1'000'000'000;
   static std::atomic<int64_t> next_ns{0};
   if (event.point != HookPoint::kCompleted) return;
   const auto code = static_cast<StatusCode>(event.detail);
   if (code != StatusCode::kDeviceFailed && code != StatusCode::kHung) return;
+  trace_file().failure_to_write.store(true);
+  const int64_t now = now_ns();
   int64_t next = next_ns.load(std::memory_order_relaxed);
-  if (event.time_ns >= next && next_ns.compare_exchange_strong(next, event.time_ns + kPauseNs))
-    request_dump();
+  if (now >= next && next_ns.compare_exchange_strong(next, now + kPauseNs)) request_dump();
+}
+
+// Adds the observer after the recorder, which so has the failure when the file is written.
+void observe_failures() {
+  if (!add_hook(watch_failures, nullptr, false)) return;
+  // Failures are emitted whatever an observer has thinned out.
+  static_cast<void>(thin_out_hook(watch_failures, nullptr, ~uint64_t{0}));
 }
 
 Status begin() {
-  const std::string_view path = environment_variable(kPathVariable);
-  if (path.empty()) return {};
   TraceFile& file = trace_file();
+  std::string_view path = environment_variable(kTraceVariable);
+  if (path.empty()) {
+    path = environment_variable(kRecorderVariable);
+    if (path.empty()) return {};
+    file.variable = kRecorderVariable;
+    file.only_after_failure = true;
+  }
   file.path = process_path(path);
   file.process = ::getpid();
   MILLRACE_RETURN_IF_ERROR(check_output(file.path));
+  const uint64_t usual = file.only_after_failure ? kRecorderRoom : kUsualRoom;
   MILLRACE_ASSIGN_OR_RETURN(const uint64_t room,
-                            number_variable(kRoomVariable, kUsualRoom, kLeastRoom, kMostRoom));
-  MILLRACE_RETURN_IF_ERROR(start_recording(std::bit_ceil(room)));
+                            number_variable(kRoomVariable, usual, kLeastRoom, kMostRoom));
+  MILLRACE_RETURN_IF_ERROR(start_recording(
+      std::bit_ceil(room), file.only_after_failure ? Detail::kAffordable : Detail::kAll));
   file.active.store(true);
   if (std::atexit(end) != 0)
     return {StatusCode::kOutOfMemory, "the trace is only written when devices close"};
   MILLRACE_RETURN_IF_ERROR(dump_on_signals(write_now).with_context(
       "the trace is only written when devices close and the process exits"));
-  static_cast<void>(add_hook(watch_failures, nullptr));
+  observe_failures();
   return {};
 }
 
@@ -125,7 +148,7 @@ void trace_program() noexcept {
 }
 
 bool is_traced() noexcept {
-  return trace_file().active.load();
+  return trace_file().active.load() && !trace_file().only_after_failure;
 }
 
 OpenDevice::OpenDevice() noexcept {

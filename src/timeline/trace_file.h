@@ -3,14 +3,17 @@
 // closed, when the process exits, and when signals or failures ask for it (dump_on_signals.h), each
 // time with everything since the beginning, and atomically replaces an existing one.
 //
+// MILLRACE_FLIGHT_RECORDER names a file for the last events, as many as a recording may cost that
+// is always on (recorder.h). Only signals and failures ask for it. MILLRACE_TRACE comes first.
+//
 // Failures are logged; the program goes on. Thread-safe.
 #pragma once
 
 namespace millrace::timeline {
 
-// Begins to record, if MILLRACE_TRACE is set and this is the first call.
+// Begins to record, if one of the variables is set and this is the first call.
 void trace_program() noexcept;
-// Returns whether the process records for a file.
+// Returns whether the process records everything for a file.
 bool is_traced() noexcept;
 
 // Exists as long as a device is open. The destructor of the last one writes the file.

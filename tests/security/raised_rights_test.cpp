@@ -55,6 +55,8 @@ TEST_F(RaisedRights, LetNoVariableNameCodeOrFiles) {
                                       {"MILLRACE_TUNING", folder_ + "/times"},
                                       {"MILLRACE_TUNE", "1"},
                                       {"MILLRACE_TRACE", directory_.file("trace.json")},
+                                      {"MILLRACE_FLIGHT_RECORDER", directory_.file("last.json")},
+                                      {"MILLRACE_TOP", "1"},
                                       {"MILLRACE_CHECK", directory_.file("findings.json")},
                                       {"NEURON_RT_LOG_LOCATION_NRT", directory_.file("log")},
                                       {"NEURON_RT_INSPECT_ENABLE", "1"},
@@ -65,14 +67,16 @@ TEST_F(RaisedRights, LetNoVariableNameCodeOrFiles) {
   if (result.exit_code == 127) GTEST_SKIP() << "the folder of the test lets nobody start programs";
   EXPECT_EQ(result.exit_code, 0) << result.report << result.err;
   EXPECT_EQ(content_of(precious), "precious");
-  for (const std::string& name : {mark_, directory_.file("log"), directory_.file("profile"),
-                                  directory_.file("trace.json"), directory_.file("findings.json")})
+  for (const std::string& name :
+       {mark_, directory_.file("log"), directory_.file("profile"), directory_.file("trace.json"),
+        directory_.file("findings.json"), directory_.file("last.json")})
     EXPECT_FALSE(fs::exists(name)) << name;
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1) << "nothing was kept there";
   for (const auto& entry : fs::directory_iterator(directory_.path()))
     EXPECT_FALSE(entry.path().filename().string().starts_with("dnnl_dump")) << entry.path();
   EXPECT_THAT(result.err, HasSubstr("set, but not read by a process with raised rights"));
   EXPECT_THAT(result.err, HasSubstr("MILLRACE_PLUGIN_DIR"));
+  EXPECT_THAT(result.err, HasSubstr("MILLRACE_TOP"));
 }
 
 // Without raised rights, the same variables name a folder that only its owner could have chosen.

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <map>
 #include <thread>
 #include <vector>
 
@@ -97,6 +98,43 @@ TEST_F(Recorded, HoldsTheEventsOfManyThreadsThatHaveEnded) {
   const Recording recording = current_recording();
   ASSERT_EQ(recording.events.size(), kThreads);
   for (uint64_t t = 0; t < kThreads; ++t) EXPECT_EQ(recording.events[t].subject, t);
+}
+
+// Jobs that come faster than a thread may record them: some are kept, whole.
+TEST_F(Recorded, KeepsWholeJobsOfThoseThatComeFast) {
+  ASSERT_TRUE(start_recording(kUsualRoom, Detail::kAffordable).ok());
+  constexpr uint64_t kJobs = 20'000;
+  for (uint64_t job = 1; job <= kJobs; ++job) {
+    emit(HookPoint::kStarted, job, 0);
+    emit(HookPoint::kBufferSynced, job);
+    emit(HookPoint::kCompleted, job, 0);
+  }
+  emit_surely(HookPoint::kCompleted, kJobs + 2, 1);
+  stop_recording();
+  const Recording recording = current_recording();
+  EXPECT_LT(recording.events.size(), kJobs) << "fewer than all";
+  EXPECT_GT(recording.events.size(), 100u);
+  EXPECT_EQ(recording.events.back().subject, kJobs + 2) << "failures are kept";
+  std::map<uint64_t, int> started, completed;
+  for (const Event& event : recording.events) {
+    EXPECT_NE(event.point, HookPoint::kBufferSynced);
+    ++(event.point == HookPoint::kStarted ? started : completed)[event.subject];
+  }
+  completed.erase(kJobs + 2);
+  // The level changes between two events, so a completion may be missing, which is known.
+  for (const auto& [job, count] : started)
+    if (!completed.contains(job)) {
+      EXPECT_TRUE(recording.may_lack(job, recording.begin_ns)) << job;
+    }
+}
+
+TEST_F(Recorded, KeepsAllJobsThatComeSlowly) {
+  ASSERT_TRUE(start_recording(kUsualRoom, Detail::kAffordable).ok());
+  for (uint64_t job = 1; job <= 20; ++job) emit(HookPoint::kStarted, job, 0);
+  stop_recording();
+  const Recording recording = current_recording();
+  EXPECT_EQ(recording.events.size(), 20u);
+  for (uint64_t job = 1; job <= 20; ++job) EXPECT_FALSE(recording.may_lack(job, 0));
 }
 
 // An event after the end of the ring's thread-specific data, as a destructor may cause it.

@@ -272,6 +272,77 @@ TEST_F(TraceFileOnDemand, LeavesTheProgramsOwnHandlersAlone) {
             0);
 }
 
+// The file of the last events, which only an incident leaves.
+class FlightRecorder : public TraceFileOnDemand {
+ protected:
+  FlightRecorder() { variables_ = {{"MILLRACE_FLIGHT_RECORDER", path_}}; }
+};
+
+TEST_F(FlightRecorder, LeavesNothingOfAProgramThatSucceeds) {
+  ASSERT_EQ(run_jobs(50), 0);
+  EXPECT_TRUE(std::filesystem::is_empty(directory_.path()));
+}
+
+TEST_F(FlightRecorder, LeavesTheFileWhenADeviceFails) {
+  variables_["MILLRACE_FAULTS"] = "fail=3";
+  ASSERT_EQ(run_jobs(5), 0);
+  std::vector<std::string> statuses;
+  for (const json& job : jobs()) statuses.push_back(job["args"]["status"]);
+  EXPECT_THAT(statuses, testing::Contains("DEVICE_FAILED"));
+  EXPECT_EQ(events("i", "fault").size(), 1u);
+}
+
+// The failed job is in the file even if its start was left out.
+TEST_F(FlightRecorder, HasTheFailureAmongJobsThatComeFast) {
+  variables_["MILLRACE_FAULTS"] = "fail=20001";
+  ASSERT_EQ(run([] {
+              Program program;
+              for (int i = 0; i < 20'001; ++i)
+                static_cast<void>(program.session->execute(program.memory.bindings()));
+              return 0;
+            }),
+            0);
+  std::vector<json> failed;
+  for (const json& job : jobs())
+    if (job["args"]["status"] == "DEVICE_FAILED") failed.push_back(job);
+  for (const json& job : events("i", "not_run")) failed.push_back(job);
+  ASSERT_EQ(failed.size(), 1u);
+  EXPECT_EQ(failed[0]["args"]["status"], "DEVICE_FAILED");
+  for (const json& job : jobs()) EXPECT_NE(job["args"]["status"], "PENDING");
+}
+
+TEST_F(FlightRecorder, LeavesTheFileWhenTheWatchdogGivesAJobUp) {
+  variables_["MILLRACE_FAULTS"] = "hang=2,hang_for=1s";
+  variables_["MILLRACE_WATCHDOG"] = "50ms";
+  EXPECT_EQ(run([&] {
+              Program program;
+              program.submit_and_wait(2);
+              return end_once_written(path_);
+            }),
+            128 + SIGKILL);
+  std::vector<std::string> statuses;
+  for (const json& job : jobs()) statuses.push_back(job["args"]["status"]);
+  EXPECT_THAT(statuses, testing::Contains("HUNG"));
+}
+
+TEST_F(FlightRecorder, LeavesTheFileForASignal) {
+  EXPECT_EQ(run([&] {
+              Program program;
+              program.submit_and_wait(3);
+              ::raise(SIGUSR2);
+              return end_once_written(path_);
+            }),
+            128 + SIGKILL);
+  EXPECT_EQ(jobs().size(), 3u);
+}
+
+TEST_F(FlightRecorder, YieldsToATraceOfEverything) {
+  variables_["MILLRACE_TRACE"] = directory_.file("all.json");
+  ASSERT_EQ(run_jobs(3), 0);
+  EXPECT_TRUE(std::filesystem::exists(directory_.file("all.json")));
+  EXPECT_FALSE(std::filesystem::exists(path_));
+}
+
 TEST_F(TraceFile, HasTheJobsOfAllDevicesInTurn) {
   ASSERT_EQ(run([] {
               Program().submit_and_wait(3);

@@ -21,6 +21,7 @@ constexpr std::string_view kKnown[] = {
     "MILLRACE_FAILING",        // tests
     "MILLRACE_FAILING_STACK",  // tests
     "MILLRACE_FAULTS",
+    "MILLRACE_FLIGHT_RECORDER",
     "MILLRACE_JOB_MODE",
     "MILLRACE_LANES",
     "MILLRACE_LANES_PER_JOB",

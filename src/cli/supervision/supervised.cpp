@@ -132,7 +132,8 @@ Status work_in_child(int channel, const SupervisedChild::Work& work) {
 // Restricts the child. The order matters: each step forbids what earlier steps need.
 Status enter_sandbox(const Supervision& supervision, const ForbiddenCall& call) {
   // A sandboxed process can write no files: neither packed weights nor a timeline nor findings.
-  for (const char* variable : {"MILLRACE_PACKED_WEIGHTS", "MILLRACE_TRACE", "MILLRACE_CHECK"})
+  for (const char* variable : {"MILLRACE_PACKED_WEIGHTS", "MILLRACE_TRACE",
+                               "MILLRACE_FLIGHT_RECORDER", "MILLRACE_CHECK", "MILLRACE_TOP"})
     ::unsetenv(variable);
   limit_resources(supervision);
   call.watch();
