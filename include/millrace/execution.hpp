@@ -81,6 +81,14 @@ struct BoundaryConversions {
   friend bool operator==(const BoundaryConversions&, const BoundaryConversions&) = default;
 };
 
+// When a job ran: from the beginning of its first piece of work to the end of its last one. Both
+// are the epoch of the clock for a job that never started.
+struct JobSpan {
+  std::chrono::steady_clock::time_point began{}, ended{};
+
+  friend bool operator==(const JobSpan&, const JobSpan&) = default;
+};
+
 // The outcome of cancel().
 enum class CancelOutcome : uint8_t {
   kRemoved,  // the request never started: it completed with CANCELLED, its outputs are untouched

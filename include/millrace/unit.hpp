@@ -57,6 +57,8 @@ struct JobArgs {
   // The job writes its conversions here before its completion is visible, so it must stay valid
   // until then. May be null.
   BoundaryConversions* conversions = nullptr;
+  // The job writes when it ran here, in the same way. May be null.
+  JobSpan* span = nullptr;
 };
 
 class Unit {

@@ -130,6 +130,7 @@ const runtime::JobBindings& Binder::bindings(size_t index) const noexcept {
   bound.inputs = tensors.subspan(job.first, inputs);
   bound.outputs = tensors.subspan(job.first + inputs, outputs);
   bound.conversions = job.args->conversions;
+  bound.span = job.args->span;
   bound.open_inputs = open.subspan(job.first_open, open_inputs);
   bound.open_outputs = open.subspan(job.first_open + open_inputs, open_outputs);
   return bound;

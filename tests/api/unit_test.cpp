@@ -39,6 +39,24 @@ TEST_F(UnitTest, RunsJobsInOrderOneAtATime) {
   EXPECT_EQ(faults().most_at_once(), 1u);
 }
 
+TEST_F(UnitTest, JobsSayWhenTheyRan) {
+  Unit unit = make_unit({.depth = 2});
+  const auto before = std::chrono::steady_clock::now();
+  JobSpan ran, never = {before, before};
+  JobArgs args = memory_.args();
+  args.span = &ran;
+  Job running = unit.submit(model_, args).value();
+  faults().await_arrivals(1);
+  args.span = &never;
+  Job cancelled = unit.submit(model_, args).value();
+  EXPECT_TRUE(cancelled.cancel(kForever).ok());
+  faults().release();
+  EXPECT_TRUE(running.wait().ok());
+  EXPECT_GE(ran.began, before);
+  EXPECT_GE(ran.ended, ran.began);
+  EXPECT_EQ(never, JobSpan());
+}
+
 TEST_F(UnitTest, CountsItsJobsByTheirOutcome) {
   Unit unit = make_unit({.depth = 4});
   faults().fail_nth(2, internal_error("the mill stopped"));

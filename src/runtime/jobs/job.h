@@ -50,6 +50,8 @@ struct JobBindings {
   // none. The dimensions of inputs are copied when the task is filled.
   std::span<const OpenTensor> open_inputs = {};
   std::span<const OpenTensor> open_outputs = {};
+  // Written when the job completes, before that is visible; may be null.
+  JobSpan* span = nullptr;
 };
 
 // The additional data for the tensors of one frame of a model with open tensors.

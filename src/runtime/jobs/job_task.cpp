@@ -1,6 +1,7 @@
 // How a task is filled, runs its frames, and reports the end of the job to caller and listener.
 #include "runtime/jobs/job_task.h"
 
+#include <chrono>
 #include <iterator>
 #include <new>
 #include <span>
@@ -9,6 +10,16 @@
 #include "runtime/jobs/run_job.h"
 
 namespace millrace::runtime {
+namespace {
+
+using Nanoseconds = std::chrono::nanoseconds;
+using SteadyTime = std::chrono::time_point<std::chrono::steady_clock, Nanoseconds>;
+
+SteadyTime steady_now() noexcept {
+  return std::chrono::steady_clock::now();
+}
+
+}  // namespace
 
 JobTask::JobTask(size_t tensors, Listener* listener, JobSync sync, std::shared_ptr<Profile> profile,
                  JobMode mode)
@@ -56,6 +67,8 @@ void JobTask::refer_to_own(const JobBindings& bindings) noexcept {
 Status JobTask::run(queue::RunControl& control) noexcept {
   if (times_ != nullptr) [[unlikely]]
     times_->mark_start();
+  if (span_ != nullptr) [[unlikely]]
+    began_ns_.store(steady_now().time_since_epoch().count(), std::memory_order_relaxed);
   if (frames_ == 0) return {StatusCode::kOutOfMemory, "no memory for the tensors of the job"};
   if (mode_ == JobMode::kThroughput) control.set_team(nullptr);
   BoundaryConversions conversions;
@@ -85,6 +98,8 @@ void JobTask::write_status(const queue::Completion& completion) noexcept {
     executor_->skip_job(completion.sequence);
   if (times_ != nullptr) [[unlikely]]
     times_->mark_end();
+  if (span_ != nullptr) [[unlikely]]
+    report_span();
   report_conversions();
   shapes_.report();
 }
@@ -96,6 +111,11 @@ void JobTask::report_conversions() noexcept {
     if (listener_ != nullptr) listener_->on_conversions(conversions);
   }
   if (conversions_ != nullptr) *conversions_ = conversions;
+}
+
+void JobTask::report_span() noexcept {
+  const Nanoseconds began(began_ns_.load(std::memory_order_relaxed));
+  *span_ = began.count() == 0 ? JobSpan() : JobSpan{SteadyTime(began), steady_now()};
 }
 
 void JobTask::on_published(const queue::Completion& completion) noexcept {

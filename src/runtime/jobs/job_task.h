@@ -79,6 +79,9 @@ class JobTask final : public queue::Task {
     if (bindings.times != nullptr) [[unlikely]]
       times_ = bindings.times;
     conversions_ = bindings.conversions;
+    span_ = bindings.span;
+    if (span_ != nullptr) [[unlikely]]
+      began_ns_.store(0, std::memory_order_relaxed);
     converted_tensors_.store(0, std::memory_order_relaxed);
     frames_ = 0;
     shapes_.clear();
@@ -93,6 +96,7 @@ class JobTask final : public queue::Task {
   void refer_to_own(const JobBindings& bindings) noexcept;
   Status run_bound(queue::RunControl& control, BoundaryConversions& conversions) noexcept;
   void report_conversions() noexcept;
+  void report_span() noexcept;
 
   Listener* const listener_;
   const JobSync sync_;
@@ -103,6 +107,9 @@ class JobTask final : public queue::Task {
   std::shared_ptr<JobTimes> times_;
   // The caller's memory for them, written at the completion only; may be null.
   BoundaryConversions* conversions_ = nullptr;
+  // The same, for the time of the run; and when it began, which is atomic for the reason below.
+  JobSpan* span_ = nullptr;
+  std::atomic<int64_t> began_ns_{0};
   // Conversions of this job. Atomic, since a run that was given up may end at any time.
   std::atomic<uint64_t> converted_tensors_{0}, converted_bytes_{0};
   Executor* executor_ = nullptr;
