@@ -25,7 +25,7 @@ packages=(
   libonnx-dev libprotobuf-dev libcli11-dev nlohmann-json3-dev
   libturbojpeg0-dev libspng-dev libwebp-dev libexif-dev zlib1g-dev
   libopencv-imgcodecs-dev libopencv-imgproc-dev libboost-program-options-dev
-  libboost-dev libseccomp-dev prometheus-cpp-dev libgrpc++-dev protobuf-compiler-grpc
+  libboost-dev libseccomp-dev prometheus-cpp-dev libssl-dev libgrpc++-dev protobuf-compiler-grpc
   # The Python package, its tests, and the check of its types.
   pybind11-dev python3-dev python3-numpy python3-pytest mypy
   # Tests and benchmarks.

@@ -35,17 +35,30 @@ json statistics_of(const ServedModel& model) {
           {"inference_count", statistics.frames},
           {"execution_count", statistics.jobs.succeeded},
           {"inference_stats",
-           {{"success", duration(statistics.succeeded)}, {"fail", duration(statistics.failed)}}},
+           {{"success", duration(statistics.succeeded)},
+            {"fail", duration(statistics.failed)},
+            {"queue", duration(statistics.queued)},
+            {"compute_infer", duration(statistics.computed)}}},
           {"batch_stats", json::array()}};
 }
 
 }  // namespace
 
-std::string describe_server() {
+std::string describe_server(bool with_shared_memory) {
+  json extensions = {"binary_tensor_data", "classification", "model_repository", "statistics"};
+  if (with_shared_memory) extensions.push_back("system_shared_memory");
   return text_of(
-      {{"name", "millrace"},
-       {"version", MILLRACE_VERSION},
-       {"extensions", {"binary_tensor_data", "classification", "model_repository", "statistics"}}});
+      {{"name", "millrace"}, {"version", MILLRACE_VERSION}, {"extensions", std::move(extensions)}});
+}
+
+std::string describe_regions(const std::vector<std::shared_ptr<const SharedRegion>>& regions) {
+  json all = json::array();
+  for (const auto& region : regions)
+    all.push_back({{"name", region->name()},
+                   {"key", region->key()},
+                   {"offset", region->offset()},
+                   {"byte_size", region->bytes()}});
+  return text_of(all);
 }
 
 std::string describe_model(const ServedModel& served, const std::vector<std::string>& versions) {
@@ -57,13 +70,17 @@ std::string describe_model(const ServedModel& served, const std::vector<std::str
                   {"outputs", tensors(model, model.outputs())}});
 }
 
-std::string describe_repository(const ModelRepository& models) {
+std::string describe_repository(const ModelRepository& models, bool only_ready) {
   json all = json::array();
-  for (const auto& model : models.all())
+  for (const auto& model : models.all()) {
+    const bool ready = model->ready();
+    if (only_ready && !ready) continue;
     all.push_back({{"name", model->name()},
                    {"version", model->version()},
-                   {"state", model->ready() ? "READY" : "UNAVAILABLE"},
+                   {"state", ready ? "READY" : "UNAVAILABLE"},
                    {"reason", ""}});
+  }
+  if (only_ready) return text_of(all);
   for (const FailedModel& model : models.failed())
     all.push_back({{"name", model.file.name},
                    {"version", model.file.version},

@@ -14,6 +14,28 @@ namespace {
 
 // Answers with more elements in JSON are made by a worker.
 constexpr size_t kMostElementsInCallback = 16 << 10;
+// And so are those with more bytes for shared memory.
+constexpr size_t kMostSharedInCallback = 1 << 20;
+
+size_t shared_bytes(std::span<const OutputTensor> outputs) {
+  size_t bytes = 0;
+  for (const OutputTensor& output : outputs)
+    if (output.part != nullptr) bytes += output.bytes.size();
+  return bytes;
+}
+
+Status write_shared(std::span<const OutputTensor> outputs) {
+  for (const OutputTensor& output : outputs) {
+    if (output.part == nullptr) continue;
+    if (output.bytes.size() > output.part->bytes)
+      return invalid_argument(
+          fmt::format("output \"{}\" has {} bytes, and its part of the shared "
+                      "memory region {}",
+                      output.name, output.bytes.size(), output.part->bytes));
+    MILLRACE_RETURN_IF_ERROR(output.part->region->write(output.part->offset, output.bytes));
+  }
+  return {};
+}
 
 unsigned http_status(StatusCode code) {
   switch (code) {
@@ -71,7 +93,8 @@ Inference::Inference(ServedModel& model, InferRequest request, Respond respond, 
       request_(std::move(request)),
       respond_(std::move(respond)),
       workers_(workers),
-      outputs_(model.model().outputs().size()) {}
+      outputs_(model.model().outputs().size()),
+      begun_(std::chrono::steady_clock::now()) {}
 
 std::shared_ptr<Inference> Inference::start(ServedModel& model, InferRequest request,
                                             Respond respond, Workers& workers) {
@@ -136,9 +159,9 @@ Status Inference::submit() {
                         .outputs = outputs,
                         .frames = request_.frames,
                         .deadline = request_.deadline,
-                        .callback = [self = shared_from_this()](JobId, const Status& status) {
-                          self->on_end(status);
-                        }};
+                        .callback = [self = shared_from_this()](
+                                        JobId, const Status& status) { self->on_end(status); },
+                        .span = &span_};
   MILLRACE_ASSIGN_OR_RETURN(job_, model_->submit(args));
   return {};
 }
@@ -167,15 +190,27 @@ void Inference::on_end(const Status& status) {
   }
   // The thread of a job that hung may still write to its tensors, so their memory is never freed.
   if (status.code() == StatusCode::kHung) keep_for_good();
+  ran(span_);
   finish(status);
+}
+
+void Inference::ran(const JobSpan& span) noexcept {
+  if (span.began == decltype(span.began)()) return;
+  times_ = {.queued = span.began - begun_, .computed = span.ended - span.began};
+  model_->ran(*times_);
 }
 
 void Inference::finish(const Status& status) noexcept {
   try {
     answer_after(status);
   } catch (const std::exception& error) {
-    respond_(response_of(error));
+    respond(response_of(error));
   }
+}
+
+void Inference::respond(HttpResponse response) {
+  response.times = times_;
+  respond_(std::move(response));
 }
 
 // Throws only before it has answered.
@@ -224,6 +259,7 @@ std::vector<OutputTensor> Inference::wanted_outputs() const {
     tensor.bytes = output.memory.bytes().first(bytes_of(tensor.shape, tensor.type));
     tensor.binary = want.binary;
     tensor.classes = want.classes;
+    if (want.part) tensor.part = &*want.part;
   }
   return wanted;
 }
@@ -238,23 +274,34 @@ void Inference::hand_memory_to(HttpResponse& response) {
   for (const Output& output : outputs_) response.held_bytes += output.memory.size();
 }
 
+HttpResponse Inference::response_with(const std::vector<OutputTensor>& outputs) {
+  HttpResponse response;
+  if (const Status status = write_shared(outputs); !status.ok())
+    response = response_of(status, 1);
+  else
+    response =
+        infer_response(model_->name(), model_->version(), request_.id, outputs, model_->labels());
+  hand_memory_to(response);
+  response.request_id = std::move(request_.id);
+  return response;
+}
+
 void Inference::answer_with_outputs() {
   expect_outputs();
   model_->computed(request_.frames);
   auto answer = [self = shared_from_this(), outputs = wanted_outputs()] {
     HttpResponse response;
     try {
-      response = infer_response(self->model_->name(), self->model_->version(), self->request_.id,
-                                outputs, self->model_->labels());
-      self->hand_memory_to(response);
-      response.request_id = std::move(self->request_.id);
+      response = self->response_with(outputs);
     } catch (const std::exception& error) {
       response = response_of(error);
     }
-    self->respond_(std::move(response));
+    self->respond(std::move(response));
   };
   // When the workers have too much to do, this thread does it, and the jobs behind this one wait.
-  if (json_elements(wanted_outputs()) <= kMostElementsInCallback ||
+  const std::vector<OutputTensor> outputs = wanted_outputs();
+  if ((json_elements(outputs) <= kMostElementsInCallback &&
+       shared_bytes(outputs) <= kMostSharedInCallback) ||
       workers_.post(answer) == Workers::kNoTask)
     answer();
 }
@@ -275,7 +322,7 @@ void Inference::answer_with(const Status& status) {
   }
   HttpResponse response = response_of(status, model_->retry_after_seconds());
   response.request_id = std::move(request_.id);
-  respond_(std::move(response));
+  respond(std::move(response));
 }
 
 }  // namespace millrace::serve

@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,7 @@ class Inference : public Work, public BatchMember, public std::enable_shared_fro
   uint32_t frames() const noexcept override { return request_.frames; }
   Deadline deadline() const noexcept override { return request_.deadline; }
   void bind(std::vector<TensorArg>& inputs, std::vector<TensorArg>& outputs) override;
+  void ran(const JobSpan& span) noexcept override;
   void finish(const Status& status) noexcept override;
   void keep_for_good() noexcept override;
 
@@ -56,13 +58,18 @@ class Inference : public Work, public BatchMember, public std::enable_shared_fro
   void answer_with_outputs();
   void expect_outputs() const;
   std::vector<OutputTensor> wanted_outputs() const;
+  HttpResponse response_with(const std::vector<OutputTensor>& outputs);
   void answer_with(const Status& status);
+  void respond(HttpResponse response);
 
   const std::shared_ptr<ServedModel> model_;
   InferRequest request_;
   const Respond respond_;
   Workers& workers_;
   std::vector<Output> outputs_;  // in the order of the model
+  const Deadline begun_;         // when the request was ready for a job
+  JobSpan span_;                 // of the job, which writes it
+  std::optional<JobTimes> times_;
   // Guards the handle: the callback may run before the submit returns, and a cancel at any time.
   std::mutex mutex_;
   Job job_;

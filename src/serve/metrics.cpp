@@ -37,6 +37,15 @@ struct Metrics::Families {
           .Name("millrace_request_duration_seconds")
           .Help("Time from the arrival of an inference request to its answer")
           .Register(registry);
+  Family<Histogram>& queued =
+      prometheus::BuildHistogram()
+          .Name("millrace_request_queue_seconds")
+          .Help("Time for which an inference request waited for its job to begin")
+          .Register(registry);
+  Family<Histogram>& computed = prometheus::BuildHistogram()
+                                    .Name("millrace_request_compute_seconds")
+                                    .Help("Time for which the job of an inference request ran")
+                                    .Register(registry);
   Family<Gauge>& in_flight = prometheus::BuildGauge()
                                  .Name("millrace_jobs_in_flight")
                                  .Help("Jobs that are accepted and not completed")
@@ -71,25 +80,34 @@ namespace {
 
 class CountedModel : public ModelMetrics {
  public:
-  CountedModel(Family<Counter>& requests, Family<Counter>& unserved, Histogram& seconds,
+  // The histograms of a model.
+  struct Times {
+    Histogram &total, &queued, &computed;
+  };
+
+  CountedModel(Family<Counter>& requests, Family<Counter>& unserved, const Times& times,
                Histogram& frames, Gauge& in_flight, Counter& copied, prometheus::Labels labels)
       : requests_(requests),
         labels_(std::move(labels)),
         refused_(unserved.Add(with("reason", "refused"))),
         cancelled_(unserved.Add(with("reason", "cancelled"))),
         late_(unserved.Add(with("reason", "late"))),
-        seconds_(seconds),
+        times_(times),
         frames_(frames),
         in_flight_(in_flight),
         copied_(copied) {}
 
   void answered(unsigned status, double seconds) noexcept override {
-    seconds_.Observe(seconds);
+    times_.total.Observe(seconds);
     try {
       requests_.Add(with("code", std::to_string(status))).Increment();
     } catch (const std::bad_alloc&) {
       return;
     }
+  }
+  void ran(double queued_seconds, double computed_seconds) noexcept override {
+    times_.queued.Observe(queued_seconds);
+    times_.computed.Observe(computed_seconds);
   }
   void job_accepted() override { in_flight_.Increment(); }
   void job_ended() override { in_flight_.Decrement(); }
@@ -109,7 +127,8 @@ class CountedModel : public ModelMetrics {
   Family<Counter>& requests_;
   const prometheus::Labels labels_;
   Counter &refused_, &cancelled_, &late_;
-  Histogram &seconds_, &frames_;
+  const Times times_;
+  Histogram& frames_;
   Gauge& in_flight_;
   Counter& copied_;
 };
@@ -131,7 +150,9 @@ std::unique_ptr<ModelMetrics> Metrics::add_model(const std::string& name,
   const prometheus::Labels labels = {{"model", name}, {"version", version}};
   Families& all = *families_;
   return std::make_unique<CountedModel>(
-      all.requests, all.unserved, all.seconds.Add(labels, kSeconds),
+      all.requests, all.unserved,
+      CountedModel::Times{all.seconds.Add(labels, kSeconds), all.queued.Add(labels, kSeconds),
+                          all.computed.Add(labels, kSeconds)},
       all.frames.Add(labels, kFrames), all.in_flight.Add(labels), all.copied.Add(labels), labels);
 }
 

@@ -15,6 +15,8 @@ class ModelMetrics {
   virtual ~ModelMetrics() = default;
   // A request was answered with this status of HTTP, so long after its arrival.
   virtual void answered(unsigned status, double seconds) noexcept = 0;
+  // A request had waited for its job, which then ran.
+  virtual void ran(double queued_seconds, double computed_seconds) noexcept = 0;
   virtual void job_accepted() = 0;
   virtual void job_ended() = 0;
   virtual void job_frames(uint32_t frames) = 0;  // of a job that was accepted

@@ -9,6 +9,7 @@
 
 #include "io/pictures/picture.h"
 #include "millrace/execution.hpp"
+#include "serve/http/tls_files.h"
 
 namespace millrace::serve {
 
@@ -18,6 +19,7 @@ struct HttpLimits {
   uint64_t all_answers_bytes = uint64_t{1} << 30;  // that clients have not taken
   uint32_t header_bytes = 16 << 10;                // of one request, its first line included
   uint32_t connections = 12'000;                   // further ones are answered with 503 and closed
+  uint32_t grpc_connections = 2000;                // further ones are closed
   double idle_seconds = 75;                        // between two requests of a connection
   double header_seconds = 10;  // for a header, from its first byte to its last one
   double body_seconds = 60;    // for a body, and for a client to take its answer
@@ -42,7 +44,9 @@ struct Options {
   bool takes_pictures = false;
   io::PictureOptions picture;
   std::string unix_socket;     // path of one to listen at, too; empty: none
+  bool shared_memory = false;  // whether clients may register regions of shared memory
   bool model_control = false;  // whether clients may load and unload models
+  TlsPaths tls;                // empty: connections are not encrypted
   std::string token_file;      // its first line is the token that clients must state; empty: none
   std::string access_log;      // a file, or "-" for standard output; empty: none
   std::string labels;          // a file with the names of classes; empty: none

@@ -43,6 +43,27 @@ Parts parts_of(std::string_view target) {
   return parts;
 }
 
+// Marks a call of an extension that is not offered.
+void route_elsewhere(std::string_view extension, Route& route) {
+  route.what = Route::What::kNotOffered;
+  route.missing = fmt::format("the extension \"{}\" is not offered here", extension);
+}
+
+// The extension that a call of a model belongs to, of those that are not offered; empty: none.
+std::string_view extension_of_model_call(std::string_view call) {
+  if (call == "config") return "model_configuration";
+  if (call == "trace") return "trace";
+  if (call == "generate" || call == "generate_stream") return "generate";
+  return {};
+}
+
+std::string_view extension_of_server_call(std::string_view call) {
+  if (call == "trace") return "trace";
+  if (call == "logging") return "logging";
+  if (call == "cudasharedmemory") return "cuda_shared_memory";
+  return {};
+}
+
 // v2/models/NAME[/versions/VERSION][/ready|/infer|/stats]
 void route_model(const ModelRepository& models, const Parts& parts, Route& route) {
   ModelRepository::Models versions = models.versions_of(parts[2]);
@@ -61,6 +82,8 @@ void route_model(const ModelRepository& models, const Parts& parts, Route& route
     next = 5;
   }
   const std::string_view call = parts.size() > next ? parts[next] : std::string_view();
+  if (const auto extension = extension_of_model_call(call); !extension.empty())
+    return route_elsewhere(extension, route);
   if (parts.size() > next + 1) return;
   if (call.empty()) route.what = Route::What::kModel;
   if (call == "ready") route.what = Route::What::kModelReady;
@@ -78,6 +101,16 @@ void route_repository(const Parts& parts, Route& route) {
   if (parts[4] == "unload") route.what = Route::What::kUnload;
 }
 
+// v2/systemsharedmemory[/region/NAME]/status|/register|/unregister
+void route_region(const Parts& parts, Route& route) {
+  if (parts.size() != 3 && (parts.size() != 5 || parts[2] != "region")) return;
+  if (parts.size() == 5) route.name = parts[3];
+  const std::string_view call = parts.back();
+  if (call == "status") route.what = Route::What::kRegions;
+  if (call == "register" && parts.size() == 5) route.what = Route::What::kRegister;
+  if (call == "unregister") route.what = Route::What::kUnregister;
+}
+
 }  // namespace
 
 std::string_view Route::method() const {
@@ -86,6 +119,8 @@ std::string_view Route::method() const {
     case What::kIndex:
     case What::kLoad:
     case What::kUnload:
+    case What::kRegister:
+    case What::kUnregister:
       return "POST";
     default:
       return "GET";
@@ -105,9 +140,13 @@ Route route_of(const ModelRepository& models, std::string_view target) {
   if (is({"v2", "health", "ready"})) route.what = Route::What::kReady;
   // A model may have that name; it has its own statistics.
   if (is({"v2", "models", "stats"}) && !models.find("stats")) route.what = Route::What::kStatistics;
-  if (route.what != Route::What::kNothing || parts.size() < 3 || parts[0] != "v2") return route;
+  if (route.what != Route::What::kNothing || parts.size() < 2 || parts[0] != "v2") return route;
+  if (const auto extension = extension_of_server_call(parts[1]); !extension.empty())
+    route_elsewhere(extension, route);
+  if (parts.size() < 3) return route;
   if (parts[1] == "models") route_model(models, parts, route);
   if (parts[1] == "repository") route_repository(parts, route);
+  if (parts[1] == "systemsharedmemory") route_region(parts, route);
   return route;
 }
 

@@ -24,13 +24,17 @@ struct Route {
     kIndex,
     kLoad,
     kUnload,
-    kMetrics
+    kMetrics,
+    kRegions,
+    kRegister,
+    kUnregister,
+    kNotOffered  // a call of an extension that this server does not have
   };
   What what = What::kNothing;
   std::shared_ptr<ServedModel> model = {};  // null unless the call is for one
   std::vector<std::string> versions = {};   // of that model
-  std::string name = {};                    // with kLoad and kUnload: of the model
-  std::string missing = {};                 // with kNothing: what there is not
+  std::string name = {};  // of the model that is loaded or unloaded, or of the region; empty: all
+  std::string missing = {};  // with kNothing and kNotOffered: what there is not
 
   // The only method that the call has.
   std::string_view method() const;

@@ -4,7 +4,9 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/log.h"
 #include "io/file.h"
+#include "serve/http/read_tls_files.h"
 
 namespace millrace::serve {
 namespace {
@@ -36,6 +38,7 @@ Result<std::unique_ptr<Server>> Server::start(const Options& options) {
   MILLRACE_ASSIGN_OR_RETURN(Device device, Device::open(options.device));
   MILLRACE_ASSIGN_OR_RETURN(std::unique_ptr<Server> server, create(options, std::move(device)));
   MILLRACE_RETURN_IF_ERROR(server->read_token());
+  MILLRACE_ASSIGN_OR_RETURN(server->tls_, read_tls_files(options.tls));
   MILLRACE_RETURN_IF_ERROR(server->open_log());
   MILLRACE_RETURN_IF_ERROR(server->models_.start());
   MILLRACE_RETURN_IF_ERROR(server->listen());
@@ -64,14 +67,21 @@ void Server::reopen_log() noexcept {
   if (log_) log_->reopen();
 }
 
+void Server::reread_token() {
+  const Status status = read_token();
+  if (!status.ok())
+    log_format(LogLevel::kError, "serve", "the token is not read again, and stays as it was: {}",
+               status.message());
+}
+
 Status Server::listen() {
   Handler& handler = logged_ ? static_cast<Handler&>(*logged_) : service_;
   MILLRACE_ASSIGN_OR_RETURN(
       http_, HttpServer::start(options_.address, options_.http_port, options_.http, handler,
-                               workers_, connections_, options_.unix_socket));
+                               workers_, connections_, options_.unix_socket, tls_));
   if (!options_.grpc_port) return {};
   MILLRACE_ASSIGN_OR_RETURN(grpc_, GrpcServer::start(options_.address, *options_.grpc_port,
-                                                     options_.http, handler, workers_));
+                                                     options_.http, handler, workers_, tls_));
   return {};
 }
 

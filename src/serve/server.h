@@ -18,6 +18,7 @@
 #include "serve/access_log/logged_handler.h"
 #include "serve/grpc/grpc_server.h"
 #include "serve/http/http_server.h"
+#include "serve/http/tls_files.h"
 #include "serve/http/workers.h"
 #include "serve/metrics.h"
 #include "serve/models/model_repository.h"
@@ -45,6 +46,9 @@ class Server {
 
   // Opens the access log again, soon, whose file has been renamed.
   void reopen_log() noexcept;
+  // Reads the file of the token again. If that fails, the old one is kept, and the log says why.
+  void reread_token();
+  bool has_token() const { return !options_.token_file.empty(); }
 
   // Refuses new inference, waits for what was accepted, and ends. Requests that are not answered by
   // the time that the options state are cancelled. Returns whether all were answered in time.
@@ -65,6 +69,7 @@ class Server {
   Workers workers_;
   std::atomic<uint32_t> connections_ = 0;
   Service service_;
+  TlsFiles tls_;
   std::unique_ptr<AccessLog> log_;         // null: none
   std::unique_ptr<LoggedHandler> logged_;  // null: requests are not logged
   std::unique_ptr<HttpServer> http_;

@@ -23,13 +23,21 @@ using What = Route::What;
 constexpr size_t kMostJsonOnThread = 128 << 10;
 // Answers of fewer bytes are not packed, and those of more are packed by the workers.
 constexpr size_t kFewestPacked = 512, kMostPackedInCallback = 64 << 10;
-// Models that wait to be loaded or unloaded, and the size of the request for it.
+// Models that wait to be loaded or unloaded, and the size of the request for it and the like.
 constexpr size_t kMostChanges = 16, kMostChangeBytes = 64 << 10;
 
 HttpResponse unavailable(std::string_view message) {
   HttpResponse response = error_response(503, message);
   response.fields.emplace_back("Retry-After", "1");
   return response;
+}
+
+HttpResponse no_room_for_answer() noexcept {
+  try {
+    return unavailable("other clients do not take their answers");
+  } catch (const std::exception& error) {
+    return response_of(error);
+  }
 }
 
 std::chrono::nanoseconds time_since(SteadyClock::time_point start) {
@@ -51,6 +59,11 @@ bool is_same_secret(std::string_view guess, std::string_view secret) {
   return difference == 0;
 }
 
+bool is_about_regions(const Route& route) {
+  return route.what == What::kRegions || route.what == What::kRegister ||
+         route.what == What::kUnregister;
+}
+
 // The number of bytes of JSON that a field states; 0 if none does.
 size_t stated_json_bytes(const HttpRequest& request) {
   size_t bytes = 0;
@@ -59,19 +72,35 @@ size_t stated_json_bytes(const HttpRequest& request) {
   return bytes;
 }
 
-// A model is loaded as it lies in the repository, and nothing that a request brings is loaded.
-std::optional<HttpResponse> refuse_change(const Route& route, const HttpRequest& request) {
+// Reads the body of a short call; an empty one is an empty object. Returns why it is none.
+std::optional<HttpResponse> read_object(const HttpRequest& request, json& body) {
+  body = json::object();
   if (request.body.size() == 0) return std::nullopt;
   if (request.body.size() > kMostChangeBytes)
     return error_response(413, fmt::format("the body is longer than {} bytes", kMostChangeBytes));
-  const json body = json::parse(request.text(), nullptr, false);
-  if (!body.is_object()) return error_response(400, "the body is no JSON object");
+  body = json::parse(request.text(), nullptr, false);
+  if (body.is_object()) return std::nullopt;
+  return error_response(400, "the body is no JSON object");
+}
+
+// A model is loaded as it lies in the repository, and nothing that a request brings is loaded.
+std::optional<HttpResponse> refuse_change(const Route& route, const HttpRequest& request) {
+  json body;
+  if (auto refusal = read_object(request, body)) return refusal;
   const auto parameters = body.find("parameters");
   if (route.what == What::kLoad && parameters != body.end() && !parameters->empty())
     return error_response(400,
                           "a model is loaded as it lies in the repository: parameters to load "
                           "it are not offered");
   return std::nullopt;
+}
+
+HttpResponse index_of(const ModelRepository& models, const HttpRequest& request) {
+  json body;
+  if (auto refusal = read_object(request, body)) return *std::move(refusal);
+  const json ready = body.value("ready", json(false));
+  if (!ready.is_boolean()) return error_response(400, "\"ready\" is not true or false");
+  return {.text = describe_repository(models, ready.get<bool>())};
 }
 
 }  // namespace
@@ -81,8 +110,8 @@ Service::Service(ModelRepository& models, Metrics& metrics, Workers& workers,
     : models_(models),
       metrics_(metrics),
       workers_(workers),
-      default_seconds_(options.request_seconds),
       picture_(options.takes_pictures ? &options.picture : nullptr),
+      shared_memory_(options.shared_memory),
       model_control_(options.model_control),
       most_body_bytes_(options.http.body_bytes),
       held_body_bytes_(std::make_shared<std::atomic<uint64_t>>(options.http.all_bodies_bytes)),
@@ -116,21 +145,35 @@ void Service::refused(const HttpRequest& head, unsigned status) noexcept {
   }
 }
 
-bool Service::knows_token(const HttpRequest& head) const {
+void Service::require_token(std::string token) {
+  auto shared = std::make_shared<const std::string>(std::move(token));
+  const std::lock_guard lock(token_mutex_);
+  token_.swap(shared);
+}
+
+// Whether the request states the token, if there is one.
+bool Service::may_ask(const HttpRequest& head) const {
   static constexpr std::string_view kScheme = "Bearer ";
+  std::shared_ptr<const std::string> token;
+  {
+    const std::lock_guard lock(token_mutex_);
+    token = token_;
+  }
+  if (!token) return true;
   const auto field = head.field("Authorization");
   return field && field->starts_with(kScheme) &&
-         is_same_secret(field->substr(kScheme.size()), token_);
+         is_same_secret(field->substr(kScheme.size()), *token);
 }
 
 std::optional<HttpResponse> Service::refuse(const Route& route, const HttpRequest& head) const {
   const bool is_health = route.what == What::kLive || route.what == What::kReady;
-  if (!token_.empty() && !is_health && !knows_token(head)) {
+  if (!is_health && !may_ask(head)) {
     HttpResponse response = error_response(401, "the request states no token that is valid here");
     response.fields.emplace_back("WWW-Authenticate", "Bearer");
     return response;
   }
   if (route.what == What::kNothing) return error_response(404, route.missing);
+  if (route.what == What::kNotOffered) return error_response(501, route.missing);
   if (head.method != route.method()) {
     HttpResponse response =
         error_response(405, fmt::format("{} takes {} only", head.target, route.method()));
@@ -141,6 +184,11 @@ std::optional<HttpResponse> Service::refuse(const Route& route, const HttpReques
   if (changes && !model_control_)
     return error_response(403, "the server was started without --model-control");
   if (changes && draining_) return unavailable("the server is shutting down");
+  if (!shared_memory_ && is_about_regions(route))
+    return error_response(
+        501,
+        "the extension \"system_shared_memory\" is not offered: start the server with "
+        "--shared-memory");
   if (route.what != What::kInfer) return std::nullopt;
   if (!head.field("Content-Length") && !head.field("Transfer-Encoding"))
     return error_response(411, "the request states no length, by Content-Length or in chunks");
@@ -152,7 +200,14 @@ std::optional<HttpResponse> Service::refuse(const Route& route, const HttpReques
 }
 
 bool Service::takes_long(const HttpRequest& request, size_t json_bytes) const {
-  return json_bytes > kMostJsonOnThread || is_picture(request) || content_coding(request);
+  return json_bytes > kMostJsonOnThread || is_picture(request) || content_coding(request) ||
+         refers_to_regions(request, json_bytes);
+}
+
+// Inputs in shared memory are copied, which may take long.
+bool Service::refers_to_regions(const HttpRequest& request, size_t json_bytes) const {
+  return shared_memory_ && request.text().substr(0, json_bytes).find("shared_memory_region") !=
+                               std::string_view::npos;
 }
 
 std::shared_ptr<Work> Service::handle(HttpRequest request, Respond respond) {
@@ -172,18 +227,19 @@ std::shared_ptr<Work> Service::answer(HttpRequest request, const Respond& respon
     change(route, request, respond);
     return nullptr;
   }
-  HttpResponse response = look_up(route);
+  const bool changes = route.what == What::kRegister || route.what == What::kUnregister;
+  HttpResponse response = changes ? change_regions(route, request) : look_up(route, request);
   metrics_.answered(response.status);
   respond(std::move(response));
   return nullptr;
 }
 
-HttpResponse Service::look_up(const Route& route) const {
+HttpResponse Service::look_up(const Route& route, const HttpRequest& request) const {
   switch (route.what) {
     case What::kServer:
-      return {.text = describe_server()};
+      return {.text = describe_server(shared_memory_)};
     case What::kIndex:
-      return {.text = describe_repository(models_)};
+      return index_of(models_, request);
     case What::kLive:
       return {.text = R"({"live":true})"};
     case What::kReady:
@@ -200,11 +256,39 @@ HttpResponse Service::look_up(const Route& route) const {
     case What::kStatistics:
       return {.text = describe_statistics(route.model ? ModelRepository::Models{route.model}
                                                       : models_.all())};
+    case What::kRegions:
+      return describe_regions_of(route);
     case What::kMetrics:
       return {.content_type = Metrics::kContentType, .text = metrics_.text(connections_)};
     default:
       return error_response(404, route.missing);
   }
+}
+
+HttpResponse Service::describe_regions_of(const Route& route) const {
+  if (route.name.empty()) return {.text = describe_regions(regions_.all())};
+  const auto region = regions_.find(route.name);
+  if (!region)
+    return error_response(404, fmt::format("there is no shared memory region \"{}\"", route.name));
+  return {.text = describe_regions({region})};
+}
+
+HttpResponse Service::change_regions(const Route& route, const HttpRequest& request) {
+  json body;
+  if (auto refusal = read_object(request, body)) return *std::move(refusal);
+  if (route.what == What::kUnregister) {
+    regions_.remove(route.name);
+    return {.text = "{}"};
+  }
+  const json key = body.value("key", json()), bytes = body.value("byte_size", json());
+  const json offset = body.value("offset", json(0U));
+  if (!key.is_string() || !bytes.is_number_unsigned() || !offset.is_number_unsigned())
+    return error_response(400,
+                          "a region has a \"key\", which is a text, and a \"byte_size\" and an "
+                          "\"offset\", which are numbers of bytes");
+  const Status status = regions_.add(route.name, key.get<std::string>(), offset.get<uint64_t>(),
+                                     bytes.get<uint64_t>());
+  return status.ok() ? HttpResponse{.text = "{}"} : response_of(status, 1);
 }
 
 // Loads or unloads a model, on the thread for that.
@@ -233,8 +317,10 @@ HttpResponse Service::changed(const std::string& name, bool loads) {
 }
 
 Respond Service::counted(ServedModel& model, const HttpRequest& request, Respond respond) const {
-  return [kept = model.shared_from_this(), arrival = request.arrival,
+  return [kept = model.shared_from_this(), arrival = request.arrival, take = request.take_answer,
           respond = std::move(respond)](HttpResponse response) {
+    if (take && response.status == 200 && !take(body_size(response)))
+      response = no_room_for_answer();
     kept->answered(response.status, time_since(arrival));
     respond(std::move(response));
   };
@@ -298,15 +384,26 @@ std::optional<HttpResponse> Service::unpack_body(HttpRequest& request,
   return unavailable("there is not enough memory to unpack the body");
 }
 
-Result<InferRequest> Service::read(HttpRequest request, const Model& model) const {
+// `charge` is made if the request needs memory beyond its body.
+Result<InferRequest> Service::read(HttpRequest request, const ServedModel& served,
+                                   std::shared_ptr<MemoryCharge>& charge) const {
+  const Model& model = served.model();
   const auto arrival = request.arrival;
+  const RegionMemory shared = {.regions = shared_memory_ ? &regions_ : nullptr,
+                               .take_memory =
+                                   [&](uint64_t bytes) {
+                                     if (!charge)
+                                       charge = std::make_shared<MemoryCharge>(held_body_bytes_);
+                                     return charge->take(bytes);
+                                   },
+                               .most_bytes = most_body_bytes_};
   MILLRACE_ASSIGN_OR_RETURN(InferRequest read,
                             is_picture(request)
                                 ? read_picture_request(std::move(request), model, picture_)
-                                : read_infer_request(std::move(request), model));
-  if (read.deadline == kNoDeadline && default_seconds_ > 0)
+                                : read_infer_request(std::move(request), model, shared));
+  if (read.deadline == kNoDeadline && served.request_seconds() > 0)
     read.deadline = arrival + std::chrono::duration_cast<std::chrono::nanoseconds>(
-                                  std::chrono::duration<double>(default_seconds_));
+                                  std::chrono::duration<double>(served.request_seconds()));
   return read;
 }
 
@@ -324,7 +421,7 @@ std::shared_ptr<Work> Service::infer(ServedModel& model, HttpRequest request, Re
       return nullptr;
     }
   }
-  Result<InferRequest> read = this->read(std::move(request), model.model());
+  Result<InferRequest> read = this->read(std::move(request), model, charge);
   if (!read.ok()) {
     answer(response_of(read.status(), model.retry_after_seconds()));
     return nullptr;

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +18,7 @@
 #include "serve/models/model_repository.h"
 #include "serve/protocol/infer_request.h"
 #include "serve/route.h"
+#include "serve/shared_memory/shared_regions.h"
 
 namespace millrace::serve {
 
@@ -27,8 +29,8 @@ class Service : public Handler {
   Service(ModelRepository& models, Metrics& metrics, Workers& workers, const Options& options,
           const std::atomic<uint32_t>& connections);
 
-  // Before the first request: clients must state this token, except for the health of the server.
-  void require_token(std::string token) { token_ = std::move(token); }
+  // From now on clients must state this token, except for the health of the server.
+  void require_token(std::string token);
 
   // From now on the server is not ready, and refuses inference.
   void begin_drain() { draining_ = true; }
@@ -42,12 +44,15 @@ class Service : public Handler {
 
  private:
   std::optional<HttpResponse> refuse(const Route& route, const HttpRequest& head) const;
-  bool knows_token(const HttpRequest& head) const;
+  bool may_ask(const HttpRequest& head) const;
   void count(const Route& route, const HttpRequest& head, unsigned status);
   std::shared_ptr<Work> answer(HttpRequest request, const Respond& respond);
   void change(const Route& route, const HttpRequest& request, const Respond& respond);
   HttpResponse changed(const std::string& name, bool loads);
-  HttpResponse look_up(const Route& route) const;
+  HttpResponse change_regions(const Route& route, const HttpRequest& request);
+  HttpResponse describe_regions_of(const Route& route) const;
+  bool refers_to_regions(const HttpRequest& request, size_t json_bytes) const;
+  HttpResponse look_up(const Route& route, const HttpRequest& request) const;
   bool ready() const;
 
   std::shared_ptr<Work> infer(ServedModel& model, HttpRequest request, Respond respond);
@@ -56,19 +61,22 @@ class Service : public Handler {
   void pack_and_send(HttpResponse& response, Coding coding, const Respond& respond) const;
   std::optional<HttpResponse> unpack_body(HttpRequest& request,
                                           std::shared_ptr<MemoryCharge>& charge) const;
-  Result<InferRequest> read(HttpRequest request, const Model& model) const;
+  Result<InferRequest> read(HttpRequest request, const ServedModel& served,
+                            std::shared_ptr<MemoryCharge>& charge) const;
 
   ModelRepository& models_;
   Metrics& metrics_;
   Workers& workers_;
-  const double default_seconds_;             // deadline of requests that state none; 0: none
   const io::PictureOptions* const picture_;  // null: pictures are refused
-  const bool model_control_;                 // whether clients may load and unload models
-  const size_t most_body_bytes_;             // of one body, when it is unpacked
+  SharedRegions regions_;
+  const bool shared_memory_;      // whether clients may register regions
+  const bool model_control_;      // whether clients may load and unload models
+  const size_t most_body_bytes_;  // of one body, when it is unpacked
   // Limits the bodies that are unpacked, or that a job may need after their request was answered.
   const MemoryCharge::Limit held_body_bytes_;
   const std::atomic<uint32_t>& connections_;
-  std::string token_;  // empty: none
+  mutable std::mutex token_mutex_;
+  std::shared_ptr<const std::string> token_;  // null: none
   std::atomic<bool> draining_ = false;
   Workers loader_;  // loads and unloads models, one after another
 };

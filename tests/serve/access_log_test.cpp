@@ -66,11 +66,14 @@ TEST_F(AccessLog, HasALineForEachRequest) {
   EXPECT_EQ(inferred["bytes_in"], with_id.size());
   EXPECT_EQ(inferred["bytes_out"], answer.body.size());
   EXPECT_GT(inferred["duration_ms"], 0);
+  EXPECT_GE(inferred["queue_ms"], 0);
+  EXPECT_GE(inferred["compute_ms"], 0);
   EXPECT_EQ(inferred["trace_id"], kTraceId);
   EXPECT_EQ(inferred["parent_id"], "00f067aa0ba902b7");
   EXPECT_EQ(inferred["sampled"], true);
   EXPECT_EQ(lines[1]["status"], 404);
   EXPECT_FALSE(lines[1].contains("model"));
+  EXPECT_FALSE(lines[1].contains("queue_ms"));
   EXPECT_FALSE(lines[1].contains("trace_id"));
 }
 

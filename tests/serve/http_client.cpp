@@ -42,15 +42,23 @@ void HttpClient::connect(int family, const void* address, size_t size) {
 // The server may have closed a connection before all was sent; its answer says why.
 void HttpClient::send(std::string_view text) {
   while (!text.empty()) {
-    const ssize_t sent = ::send(socket_.get(), text.data(), text.size(), MSG_NOSIGNAL);
+    const ssize_t sent = send_some(text);
     if (sent <= 0) return;
     text.remove_prefix(static_cast<size_t>(sent));
   }
 }
 
+ssize_t HttpClient::send_some(std::string_view text) {
+  return ::send(socket_.get(), text.data(), text.size(), MSG_NOSIGNAL);
+}
+
+ssize_t HttpClient::receive_some(std::span<char> to) {
+  return ::recv(socket_.get(), to.data(), to.size(), 0);
+}
+
 bool HttpClient::read_more() {
   std::array<char, 4096> some;
-  const ssize_t got = ::recv(socket_.get(), some.data(), some.size(), 0);
+  const ssize_t got = receive_some(some);
   timed_out_ = got < 0 && errno == EAGAIN;
   if (got <= 0) return false;
   read_.append(some.data(), static_cast<size_t>(got));

@@ -2,8 +2,11 @@
 // would. Blocks; a server that does not answer within 20 seconds fails the test.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -22,6 +25,8 @@ class HttpClient {
   explicit HttpClient(uint16_t port);
   // Connects to a Unix socket.
   explicit HttpClient(const std::string& path);
+  virtual ~HttpClient() = default;
+  HttpClient(HttpClient&&) = default;
 
   void send(std::string_view text);
   // Reads one answer.
@@ -36,6 +41,12 @@ class HttpClient {
   // Whether the server closes the connection, after what it may still send.
   bool is_closed();
   void close() { socket_ = UniqueFd(); }
+
+ protected:
+  int socket() const { return socket_.get(); }
+  // As those of sockets; a client of an encrypted connection has its own.
+  virtual ssize_t send_some(std::string_view text);
+  virtual ssize_t receive_some(std::span<char> to);
 
  private:
   void connect(int family, const void* address, size_t size);

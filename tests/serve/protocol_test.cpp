@@ -156,9 +156,36 @@ TEST_F(Protocol, StatisticsCountByModel) {
     EXPECT_EQ(models[0]["inference_count"], 1);
     EXPECT_EQ(models[0]["inference_stats"]["success"]["count"], 1);
     EXPECT_EQ(models[0]["inference_stats"]["fail"]["count"], 1);
+    EXPECT_EQ(models[0]["inference_stats"]["queue"]["count"], 1);
+    EXPECT_EQ(models[0]["inference_stats"]["compute_infer"]["count"], 1);
     EXPECT_GT(models[0]["last_inference"], 0);
   }
   EXPECT_EQ(one.get("/v2/models/none/stats").status, 404);
+}
+
+TEST_F(Protocol, ExtensionsThatAreNotOfferedAreNamed) {
+  start();
+  for (const auto& [path, extension] : {std::pair("/v2/trace/setting", "trace"),
+                                        {"/v2/models/tiny/trace/setting", "trace"},
+                                        {"/v2/logging", "logging"},
+                                        {"/v2/cudasharedmemory/status", "cuda_shared_memory"},
+                                        {"/v2/models/tiny/config", "model_configuration"}}) {
+    for (const HttpAnswer& answer : {client().get(path), client().post(path, "{}")}) {
+      EXPECT_EQ(answer.status, 501) << path;
+      EXPECT_THAT(answer.body, HasSubstr(extension));
+    }
+  }
+}
+
+TEST_F(Protocol, ParametersAreBounded) {
+  start();
+  const auto ask = [&](int parameters) {
+    std::string text = R"("p":1)";
+    for (int i = 1; i < parameters; ++i) text += fmt::format(R"(,"{}":1)", i);
+    return client().post(kInferPath, tiny_body(text));
+  };
+  EXPECT_EQ(ask(1024).status, 200);
+  EXPECT_THAT(ask(1025).body, HasSubstr("more than 1024 parameters"));
 }
 
 TEST_F(Protocol, AUnixSocketIsServedToo) {
@@ -177,7 +204,7 @@ TEST_F(Protocol, ATokenIsAskedOfAllButProbes) {
   const TemporaryDirectory directory;
   options_.token_file = directory.file("token");
   std::ofstream(options_.token_file) << "a secret\n";
-  start();
+  serve::Server& server = start();
   HttpClient one = client();
   EXPECT_EQ(one.get("/v2/health/live").status, 200);
   EXPECT_EQ(one.get("/v2/health/ready").status, 200);
@@ -191,7 +218,18 @@ TEST_F(Protocol, ATokenIsAskedOfAllButProbes) {
               401);
   EXPECT_EQ(client().post(kInferPath, tiny_body(), "Authorization: Bearer a secret\r\n").status,
             200);
+  const auto asks_with = [&](const char* token) {
+    return client()
+        .post(kInferPath, tiny_body(), fmt::format("Authorization: Bearer {}\r\n", token))
+        .status;
+  };
+  std::ofstream(options_.token_file) << "another\n";
+  server.reread_token();
+  EXPECT_EQ(asks_with("a secret"), 401);
+  EXPECT_EQ(asks_with("another"), 200);
   std::ofstream(options_.token_file) << "\n";
+  server.reread_token();
+  EXPECT_EQ(asks_with("another"), 200);
   EXPECT_THAT(serve::Server::start(options_).status().message(), HasSubstr("has no token"));
 }
 

@@ -64,6 +64,8 @@ TEST_F(Repository, ABrokenModelIsNamedAndTheOthersServe) {
   EXPECT_EQ(index[1]["name"], "broken");
   EXPECT_EQ(index[1]["state"], "UNAVAILABLE");
   EXPECT_THAT(index[1]["reason"].get<std::string>(), HasSubstr("broken/model.rai"));
+  const HttpAnswer ready = client().post("/v2/repository/index", R"({"ready":true})");
+  EXPECT_EQ(json::parse(ready.body).size(), 1U) << ready.body;
   EXPECT_EQ(client().get("/v2/models/broken").status, 404);
 }
 

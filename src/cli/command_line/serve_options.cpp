@@ -84,9 +84,21 @@ void add_http_options(CLI::App& command, serve::Options& options) {
   taking(
       command.add_option("--unix-socket", options.unix_socket, "a Unix socket to listen at, too"),
       "PATH");
+  command.add_flag("--shared-memory", options.shared_memory,
+                   "let clients on this machine name regions of shared memory for their tensors");
+  taking(command.add_option("--tls-certificate", options.tls.certificate,
+                            "the certificate of the server and those between it and a root, in "
+                            "PEM; connections over the network are encrypted then"),
+         "FILE");
+  taking(command.add_option("--tls-key", options.tls.key, "the key of that certificate, in PEM"),
+         "FILE");
+  taking(command.add_option("--tls-client-ca", options.tls.client_ca,
+                            "certificates of authorities, in PEM: clients must state a "
+                            "certificate of one of them"),
+         "FILE");
   taking(command.add_option("--token-file", options.token_file,
                             "a file whose first line clients must state as bearer token, except "
-                            "for the health of the server"),
+                            "for the health of the server; SIGHUP reads it again"),
          "FILE");
   taking(command.add_option("--access-log", options.access_log,
                             "a file, to which a line of JSON is added for each request; - is "
@@ -107,6 +119,10 @@ void add_http_options(CLI::App& command, serve::Options& options) {
       ->capture_default_str();
   as_count(command.add_option("--max-connections", http.connections,
                               "connections at a time; further ones are answered with 503"),
+           1)
+      ->capture_default_str();
+  as_count(command.add_option("--max-grpc-connections", http.grpc_connections,
+                              "connections of gRPC at a time; further ones are closed"),
            1)
       ->capture_default_str();
   as_seconds(command.add_option("--idle-timeout", http.idle_seconds,

@@ -47,11 +47,14 @@ int serve_models(int argc, char** argv) {
   if (!*parsed) return 0;
   const serve::Options& options = **parsed;
   ::signal(SIGPIPE, SIG_IGN);
-  auto signals = EndingSignals::start(!options.access_log.empty());
+  auto signals = EndingSignals::start(!options.access_log.empty() || !options.token_file.empty());
   if (!signals.ok()) return fail_to_serve(signals.status().message());
   auto server = serve::Server::start(options);
   if (!server.ok()) return fail_to_serve(server.status().message());
-  signals->serve([own = server->get()] { own->reopen_log(); });
+  signals->serve([own = server->get()] {
+    own->reopen_log();
+    if (own->has_token()) own->reread_token();
+  });
   say_ready(**server);
   signals->wait();
   // Nobody may read this any more, which must not stop the drain.

@@ -71,6 +71,8 @@ std::string access_line(const AccessRecord& record) {
   line["bytes_in"] = record.bytes_in;
   line["bytes_out"] = record.bytes_out;
   if (record.duration) line["duration_ms"] = ms_of(*record.duration);
+  if (record.queued) line["queue_ms"] = ms_of(*record.queued);
+  if (record.computed) line["compute_ms"] = ms_of(*record.computed);
   if (record.trace) {
     line["trace_id"] = record.trace->trace_id;
     line["parent_id"] = record.trace->parent_id;

@@ -33,7 +33,7 @@ struct AccessRecord {
   std::string model, version, id;
   unsigned status = 0;                   // of HTTP
   uint64_t bytes_in = 0, bytes_out = 0;  // of the bodies
-  std::optional<std::chrono::nanoseconds> duration;
+  std::optional<std::chrono::nanoseconds> duration, queued, computed;
   std::optional<TraceContext> trace;
 };
 

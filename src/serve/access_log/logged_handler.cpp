@@ -111,6 +111,8 @@ Respond LoggedHandler::logged(const HttpRequest& request, Respond respond) {
     return [this, record, respond, arrival = request.arrival](HttpResponse response) {
       end_record(*record, arrival, response.status);
       record->bytes_out = body_size(response);
+      if (response.times) record->queued = response.times->queued;
+      if (response.times) record->computed = response.times->computed;
       response.request_id.resize(std::min(response.request_id.size(), kMostTextBytes));
       if (record->id.empty()) record->id.swap(response.request_id);
       log_.write(std::move(*record));

@@ -19,6 +19,8 @@ class BatchMember {
   // Appends the tensors of its frames, as JobArgs has them. Their memory must stay valid as long as
   // the member lives, also after finish(). Throws std::bad_alloc.
   virtual void bind(std::vector<TensorArg>& inputs, std::vector<TensorArg>& outputs) = 0;
+  // Called before finish() if the job of the member has ended: says when it ran.
+  virtual void ran(const JobSpan& span) noexcept = 0;
   // Called once, on any thread: answers the request. Unless the status is OK, a job may still use
   // the tensors.
   virtual void finish(const Status& status) noexcept = 0;

@@ -177,6 +177,7 @@ Status Batcher::try_submit(const BatchPointer& batch) {
   if (args.frames == 0 || batch->cancelled) return {StatusCode::kCancelled, kGone};
   args.inputs = inputs;
   args.outputs = outputs;
+  args.span = &batch->span;
   args.callback = [this, batch](JobId, const Status& status) { on_job_end(batch, status); };
   MILLRACE_ASSIGN_OR_RETURN(batch->job, runner_.submit(args));
   return {};
@@ -204,7 +205,9 @@ Batcher::BatchPointer Batcher::end(const BatchPointer& batch, const Status& stat
   }
   for (const Entry& entry : entries) {
     if (status.code() == StatusCode::kHung) entry.member->keep_for_good();
-    if (!entry.finished) entry.member->finish(status);
+    if (entry.finished) continue;
+    entry.member->ran(batch->span);
+    entry.member->finish(status);
   }
   return next;
 }

@@ -65,6 +65,7 @@ class Batcher {
     uint32_t unfinished = 0;
     std::mutex job_mutex;  // the callback may run before the submit returns
     Job job;
+    JobSpan span;
     bool cancelled = false;
     std::shared_ptr<Batch> next;  // to be submitted when this one has ended
   };

@@ -5,17 +5,13 @@
 #include <utility>
 
 namespace millrace::serve {
-
 namespace {
 
-HttpResponse busy_answer() noexcept {
-  try {
-    HttpResponse answer = error_response(503, "other clients do not take their answers");
-    answer.fields.emplace_back("Retry-After", "1");
-    return answer;
-  } catch (const std::exception& error) {
-    return response_of(error);
-  }
+constexpr unsigned kUnavailable = 503;
+
+unsigned http_status_of(const Status& status) {
+  if (status.code() == StatusCode::kInvalidArgument) return 400;
+  return status.code() == StatusCode::kUnsupported ? 501 : kUnavailable;
 }
 
 }  // namespace
@@ -24,8 +20,7 @@ void Backend::infer(const inference::ModelInferRequest& request, const CallHead&
                     const std::shared_ptr<RequestWork>& work, Respond respond) {
   auto last = [work, respond = std::move(respond)](HttpResponse answer) {
     work->end();
-    const bool fits = answer.status != 200 || work->take_answer(body_size(answer));
-    respond(fits ? std::move(answer) : busy_answer());
+    respond(std::move(answer));
   };
   try {
     begin(request, head, work, last);
@@ -54,14 +49,14 @@ void Backend::begin(const inference::ModelInferRequest& request, const CallHead&
   else
     rest.fields.emplace_back(kJsonLengthField, std::to_string(body->json_bytes));
   rest.body = std::move(body->bytes);
+  rest.take_answer = [work](uint64_t bytes) { return work->take_answer(bytes); };
   hand_over(std::move(rest), body->json_bytes, work, respond);
 }
 
 // The answer to a request that the handler is not given, and only counts.
 HttpResponse Backend::refusal(const HttpRequest& head, const Status& status) {
-  const bool is_wrong = status.code() == StatusCode::kInvalidArgument;
-  HttpResponse response = error_response(is_wrong ? 400 : 503, status.message());
-  if (!is_wrong) response.fields.emplace_back("Retry-After", "1");
+  HttpResponse response = error_response(http_status_of(status), status.message());
+  if (response.status == kUnavailable) response.fields.emplace_back("Retry-After", "1");
   handler_.refused(head, response.status);
   return response;
 }
@@ -77,10 +72,19 @@ void Backend::hand_over(HttpRequest request, size_t json_bytes,
     respond(refusal(*shared, {StatusCode::kResourceExhausted, "the server has too much to do"}));
 }
 
-void Backend::look_up(std::string path, const CallHead& head, Respond respond) {
-  HttpRequest request = rest_head(std::move(path), head);
+void Backend::ask(HttpRequest request, Respond respond) {
   if (auto refused = handler_.refuse(request)) return respond(*std::move(refused));
   handler_.handle(std::move(request), std::move(respond));
+}
+
+HttpResponse Backend::refusal(const CallHead& head, const Status& status) {
+  return refusal(rest_head("", head), status);
+}
+
+void Backend::count_turned_away(std::string remote) noexcept {
+  HttpRequest unread;
+  unread.origin = {.remote = std::move(remote), .grpc_call = "connection"};
+  handler_.refused(unread, kUnavailable);
 }
 
 }  // namespace millrace::serve

@@ -33,8 +33,12 @@ class Backend {
   // unless `respond` does.
   void infer(const inference::ModelInferRequest& request, const CallHead& head,
              const std::shared_ptr<RequestWork>& work, Respond respond);
-  // Answers a request without a body, for one of the paths that are not for inference.
-  void look_up(std::string path, const CallHead& head, Respond respond);
+  // Answers a request for one of the paths that are not for inference.
+  void ask(HttpRequest request, Respond respond);
+  // The answer to a request that the handler is not given, and only counts.
+  HttpResponse refusal(const CallHead& head, const Status& status);
+  // Counts a connection that is turned away.
+  void count_turned_away(std::string remote) noexcept;
 
   Calls& calls() { return calls_; }
 

@@ -12,24 +12,17 @@
 #include <condition_variable>
 #include <limits>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <system_error>
 #include <thread>
 #include <utility>
 
 #include "base/log.h"
-#include "open_inference.grpc.pb.h"
 #include "serve/grpc/backend.h"
-#include "serve/grpc/grpc_status.h"
-#include "serve/grpc/infer_calls.h"
-#include "serve/grpc/rest_form.h"
+#include "serve/grpc/connections.h"
+#include "serve/grpc/front.h"
 
 namespace millrace::serve {
 namespace {
-
-using nlohmann::json;
-using Context = grpc::CallbackServerContext;
-using Unary = grpc::ServerUnaryReactor;
 
 // For answers to requests that are cancelled when the server stops.
 constexpr std::chrono::seconds kLastAnswers{1};
@@ -55,114 +48,6 @@ int milliseconds(double seconds) {
   return static_cast<int>(std::clamp(seconds * 1000, 1.0, double{std::numeric_limits<int>::max()}));
 }
 
-void add_tensors(
-    const json& tensors,
-    google::protobuf::RepeatedPtrField<inference::ModelMetadataResponse::TensorMetadata>&
-        messages) {
-  for (const json& tensor : tensors) {
-    auto& message = *messages.Add();
-    message.set_name(tensor.value("name", ""));
-    message.set_datatype(tensor.value("datatype", ""));
-    for (const json& size : tensor.at("shape")) message.add_shape(size.get<int64_t>());
-  }
-}
-
-// Answers the calls.
-class Front final : public inference::GRPCInferenceService::CallbackService {
- public:
-  explicit Front(Backend& backend) : backend_(backend) {}
-
- private:
-  Unary* ServerLive(Context* context, const inference::ServerLiveRequest*,
-                    inference::ServerLiveResponse* response) override {
-    return look_up(*context, "ServerLive", "/v2/health/live",
-                   [response](const json& body) { response->set_live(body.value("live", false)); });
-  }
-
-  Unary* ServerReady(Context* context, const inference::ServerReadyRequest*,
-                     inference::ServerReadyResponse* response) override {
-    return look_up(*context, "ServerReady", "/v2/health/ready", [response](const json& body) {
-      response->set_ready(body.value("ready", false));
-    });
-  }
-
-  Unary* ModelReady(Context* context, const inference::ModelReadyRequest* request,
-                    inference::ModelReadyResponse* response) override {
-    return look_up_model(*context, "ModelReady", *request, "/ready", [response](const json& body) {
-      response->set_ready(body.value("ready", false));
-    });
-  }
-
-  Unary* ServerMetadata(Context* context, const inference::ServerMetadataRequest*,
-                        inference::ServerMetadataResponse* response) override {
-    return look_up(*context, "ServerMetadata", "/v2", [response](const json& body) {
-      response->set_name(body.value("name", ""));
-      response->set_version(body.value("version", ""));
-      for (const json& extension : body.at("extensions"))
-        response->add_extensions(extension.get<std::string>());
-    });
-  }
-
-  Unary* ModelMetadata(Context* context, const inference::ModelMetadataRequest* request,
-                       inference::ModelMetadataResponse* response) override {
-    return look_up_model(*context, "ModelMetadata", *request, "", [response](const json& body) {
-      response->set_name(body.value("name", ""));
-      response->set_platform(body.value("platform", ""));
-      for (const json& version : body.at("versions"))
-        response->add_versions(version.get<std::string>());
-      add_tensors(body.at("inputs"), *response->mutable_inputs());
-      add_tensors(body.at("outputs"), *response->mutable_outputs());
-    });
-  }
-
-  Unary* ModelInfer(Context* context, const inference::ModelInferRequest* request,
-                    inference::ModelInferResponse* response) override {
-    return infer_once(backend_, *context, *request, *response);
-  }
-
-  grpc::ServerBidiReactor<inference::ModelInferRequest, inference::ModelStreamInferResponse>*
-  ModelStreamInfer(Context* context) override {
-    return infer_stream(backend_, *context);
-  }
-
-  template <class Request, class Fill>
-  Unary* look_up_model(Context& context, std::string_view name, const Request& request,
-                       std::string_view call, Fill fill) {
-    const Status status = request.name().empty() ? invalid_argument("the request names no model")
-                                                 : check_names(request.name(), request.version());
-    if (!status.ok()) {
-      Unary* const reactor = context.DefaultReactor();
-      reactor->Finish({grpc::StatusCode::INVALID_ARGUMENT, status.message()});
-      return reactor;
-    }
-    return look_up(context, name, model_path(request.name(), request.version()).append(call),
-                   std::move(fill));
-  }
-
-  // `fill` takes the JSON of an answer without error. What is not ready has the status 503 there.
-  template <class Fill>
-  Unary* look_up(Context& context, std::string_view name, std::string path, Fill fill) {
-    Unary* const reactor = context.DefaultReactor();
-    backend_.look_up(
-        std::move(path), head_of(context, name), [reactor, fill](const HttpResponse& answer) {
-          grpc::Status status;
-          try {
-            const json body = json::parse(answer.text);
-            if (body.contains("error"))
-              status = grpc_status(failure_of(answer).value_or(RestFailure{.status = 500}));
-            else
-              fill(body);
-          } catch (const std::exception& error) {
-            status = grpc_status(error);
-          }
-          reactor->Finish(status);
-        });
-    return reactor;
-  }
-
-  Backend& backend_;
-};
-
 void limit(grpc::ServerBuilder& builder, const HttpLimits& limits) {
   builder.SetMaxReceiveMessageSize(
       static_cast<int>(std::min<uint64_t>(limits.body_bytes, std::numeric_limits<int>::max())));
@@ -184,13 +69,16 @@ void limit(grpc::ServerBuilder& builder, const HttpLimits& limits) {
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
                              kLeastClientPingMilliseconds);
-  // A second server on the port is an error, not a share of its clients.
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
 }
 
-std::string endpoint(const std::string& address, uint16_t port) {
-  const bool is_v6 = address.find(':') != std::string::npos;
-  return is_v6 ? fmt::format("[{}]:{}", address, port) : fmt::format("{}:{}", address, port);
+std::shared_ptr<grpc::ServerCredentials> credentials_of(const TlsFiles& tls) {
+  if (tls.certificate.empty()) return grpc::InsecureServerCredentials();
+  grpc::SslServerCredentialsOptions options(
+      tls.client_ca.empty() ? GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE
+                            : GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
+  options.pem_key_cert_pairs.push_back({tls.key, tls.certificate});
+  options.pem_root_certs = tls.client_ca;
+  return grpc::SslServerCredentials(options);
 }
 
 }  // namespace
@@ -201,21 +89,24 @@ class GrpcServer::Impl {
       : limits_(limits), backend_(handler, workers, limits) {}
   ~Impl() { stop(); }
 
-  Status listen(const std::string& address, uint16_t port) {
+  Status listen(const std::string& address, uint16_t port, const TlsFiles& tls) {
     gpr_set_log_function(log_of_grpc);
+    MILLRACE_RETURN_IF_ERROR(connections_.listen(address, port));
     grpc::ServerBuilder builder;
     limit(builder, limits_);
-    builder.AddListeningPort(endpoint(address, port), grpc::InsecureServerCredentials(), &port_);
-    builder.RegisterService(&front_);
+    connections_.add_to(builder, credentials_of(tls));
+    builder.RegisterService(front_.get());
+    builder.RegisterCallbackGenericService(refuser_.get());
     server_ = builder.BuildAndStart();
-    if (server_ && port_ != 0) return watch();
-    return {StatusCode::kIoError,
-            fmt::format("cannot listen on {} port {} for gRPC; MILLRACE_LOG=error says why",
-                        address, port)};
+    if (!server_)
+      return {StatusCode::kIoError, "gRPC cannot be started; MILLRACE_LOG=error says why"};
+    MILLRACE_RETURN_IF_ERROR(connections_.start());
+    return watch();
   }
 
   void stop() {
     if (!server_) return;
+    connections_.stop();
     calls().take_no_more();
     calls().cancel_all();
     server_->Shutdown(std::chrono::system_clock::now() + kLastAnswers);
@@ -224,7 +115,7 @@ class GrpcServer::Impl {
   }
 
   Calls& calls() { return backend_.calls(); }
-  int port() const { return port_; }
+  uint16_t port() const { return connections_.port(); }
 
  private:
   // Begins to abort calls whose clients do not take their answers in time.
@@ -252,17 +143,20 @@ class GrpcServer::Impl {
 
   const HttpLimits limits_;
   Backend backend_;
-  Front front_{backend_};
+  const std::unique_ptr<grpc::Service> front_ = make_front(backend_);
+  const std::unique_ptr<grpc::CallbackGenericService> refuser_ = make_refuser(backend_);
+  GrpcConnections connections_{limits_.grpc_connections, [this](std::string remote) {
+                                 backend_.count_turned_away(std::move(remote));
+                               }};
   std::unique_ptr<grpc::Server> server_;
-  int port_ = 0;
   std::jthread watch_;
 };
 
 Result<std::unique_ptr<GrpcServer>> GrpcServer::start(const std::string& address, uint16_t port,
                                                       const HttpLimits& limits, Handler& handler,
-                                                      Workers& workers) {
+                                                      Workers& workers, const TlsFiles& tls) {
   auto impl = std::make_unique<Impl>(limits, handler, workers);
-  MILLRACE_RETURN_IF_ERROR(impl->listen(address, port));
+  MILLRACE_RETURN_IF_ERROR(impl->listen(address, port, tls));
   return std::unique_ptr<GrpcServer>(new GrpcServer(std::move(impl)));
 }
 
@@ -270,7 +164,7 @@ GrpcServer::GrpcServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 GrpcServer::~GrpcServer() = default;
 
 uint16_t GrpcServer::port() const {
-  return static_cast<uint16_t>(impl_->port());
+  return impl_->port();
 }
 
 void GrpcServer::end_streams() {

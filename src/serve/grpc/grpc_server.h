@@ -12,6 +12,7 @@
 
 #include "base/status.h"
 #include "serve/http/message.h"
+#include "serve/http/tls_files.h"
 #include "serve/http/workers.h"
 #include "serve/options.h"
 
@@ -19,11 +20,11 @@ namespace millrace::serve {
 
 class GrpcServer {
  public:
-  // Listens. `handler` and `workers` must outlive the server. kIoError if it cannot;
-  // kUnsupported if this build has no gRPC.
+  // Listens; with `tls`, connections are encrypted. `handler` and `workers` must outlive the
+  // server. kIoError if it cannot; kUnsupported if this build has no gRPC.
   static Result<std::unique_ptr<GrpcServer>> start(const std::string& address, uint16_t port,
                                                    const HttpLimits& limits, Handler& handler,
-                                                   Workers& workers);
+                                                   Workers& workers, const TlsFiles& tls = {});
   ~GrpcServer();  // stops
 
   uint16_t port() const;

@@ -6,6 +6,7 @@
 
 #include "serve/grpc/grpc_status.h"
 #include "serve/grpc/infer_calls.h"
+#include "serve/grpc/wire_form.h"
 
 namespace millrace::serve {
 namespace {
@@ -25,12 +26,15 @@ class InferOnce final : public grpc::ServerUnaryReactor,
                         public Call,
                         public std::enable_shared_from_this<InferOnce> {
  public:
-  InferOnce(Backend& backend, grpc::CallbackServerContext& context,
-            inference::ModelInferResponse& response)
+  InferOnce(Backend& backend, grpc::CallbackServerContext& context, grpc::ByteBuffer& response)
       : backend_(backend), context_(context), response_(response), work_(backend.new_work()) {}
 
-  void begin(const inference::ModelInferRequest& request) {
-    backend_.infer(request, head_of(context_, "ModelInfer"), work_,
+  void begin(const grpc::ByteBuffer& bytes) {
+    const CallHead head = head_of(context_, "ModelInfer");
+    inference::ModelInferRequest request;
+    if (const Status status = parse_request(bytes, request); !status.ok())
+      return answer(backend_.refusal(head, status), AnswerForm(request));
+    backend_.infer(request, head, work_,
                    [self = shared_from_this(), form = AnswerForm(request)](
                        const HttpResponse& answer) { self->answer(answer, form); });
   }
@@ -46,10 +50,13 @@ class InferOnce final : public grpc::ServerUnaryReactor,
   void answer(const HttpResponse& answer, const AnswerForm& form) {
     grpc::Status status;
     try {
-      if (const auto failure = read_answer(answer, form, response_)) {
+      inference::ModelInferResponse response;
+      if (const auto failure = read_answer(answer, form, response)) {
         status = grpc_status(*failure);
         if (failure->retry_seconds > 0)
           context_.AddTrailingMetadata(kPushback, std::to_string(failure->retry_seconds * 1000));
+      } else if (const Status written = write_message(response, response_); !written.ok()) {
+        status = {grpc::StatusCode::RESOURCE_EXHAUSTED, written.message()};
       }
     } catch (const std::exception& error) {
       status = grpc_status(error);
@@ -60,7 +67,7 @@ class InferOnce final : public grpc::ServerUnaryReactor,
 
   Backend& backend_;
   grpc::CallbackServerContext& context_;
-  inference::ModelInferResponse& response_;
+  grpc::ByteBuffer& response_;
   const std::shared_ptr<RequestWork> work_;
 };
 
@@ -86,8 +93,7 @@ CallHead head_of(const grpc::CallbackServerContext& context, std::string_view na
 }
 
 grpc::ServerUnaryReactor* infer_once(Backend& backend, grpc::CallbackServerContext& context,
-                                     const inference::ModelInferRequest& request,
-                                     inference::ModelInferResponse& response) {
+                                     const grpc::ByteBuffer& request, grpc::ByteBuffer& response) {
   const auto call = std::make_shared<InferOnce>(backend, context, response);
   backend.calls().begin(call);
   try {

@@ -15,6 +15,7 @@
 
 #include "serve/grpc/grpc_status.h"
 #include "serve/grpc/infer_calls.h"
+#include "serve/grpc/wire_form.h"
 
 namespace millrace::serve {
 namespace {
@@ -27,6 +28,7 @@ using StreamAnswer = inference::ModelStreamInferResponse;
 struct StreamRequest {
   std::shared_ptr<RequestWork> work;
   StreamAnswer answer;
+  grpc::ByteBuffer bytes;  // of the answer
 };
 using StreamRequests = std::list<StreamRequest>;
 
@@ -41,28 +43,33 @@ void set_names(const Request& request, inference::ModelInferResponse& response) 
 }
 
 // False if there is no memory for the message.
-bool set_failure(const char* message, StreamAnswer& answer) noexcept {
+bool set_failure(const char* message, StreamRequest& taken) noexcept {
   try {
+    StreamAnswer& answer = taken.answer;
     answer.mutable_infer_response()->clear_outputs();
     answer.mutable_infer_response()->clear_raw_output_contents();
     answer.set_error_message(*message == 0 ? "the request failed" : message);
-    return true;
+    return write_message(answer, taken.bytes).ok();
   } catch (const std::exception&) {
     return false;
   }
 }
 
 // False if there is no memory for an answer.
-bool fill(const HttpResponse& http, const AnswerForm& form, StreamAnswer& answer) noexcept {
+bool fill(const HttpResponse& http, const AnswerForm& form, StreamRequest& taken) noexcept {
   try {
-    const auto failure = read_answer(http, form, *answer.mutable_infer_response());
-    return !failure || set_failure(failure->message.c_str(), answer);
+    const auto failure = read_answer(http, form, *taken.answer.mutable_infer_response());
+    if (failure) return set_failure(failure->message.c_str(), taken);
+    const Status written = write_message(taken.answer, taken.bytes);
+    if (!written.ok()) return set_failure(written.message().c_str(), taken);
+    taken.answer.Clear();
+    return true;
   } catch (const std::exception& error) {
-    return set_failure(error.what(), answer);
+    return set_failure(error.what(), taken);
   }
 }
 
-class InferStream final : public grpc::ServerBidiReactor<Request, StreamAnswer>,
+class InferStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>,
                           public Call,
                           public std::enable_shared_from_this<InferStream> {
  public:
@@ -94,7 +101,7 @@ class InferStream final : public grpc::ServerBidiReactor<Request, StreamAnswer>,
 
   Backend& backend_;
   grpc::CallbackServerContext& context_;
-  Request request_;  // the one that is being read; touched by gRPC, and in OnReadDone()
+  grpc::ByteBuffer request_;  // the one that is being read; touched by gRPC, and in OnReadDone()
 
   std::mutex mutex_;  // guards what follows
   StreamRequests unanswered_;
@@ -141,7 +148,7 @@ void InferStream::pump() {
     again_ = false;
     const Step step = next_step();
     if (!step.any()) continue;
-    const StreamAnswer* const first = step.write ? &answered_.front().answer : nullptr;
+    const grpc::ByteBuffer* const first = step.write ? &answered_.front().bytes : nullptr;
     const grpc::Status status = step.finish ? final_status() : grpc::Status();
     if (step.write || step.finish) begin_sending();
     lock.unlock();
@@ -183,22 +190,27 @@ void InferStream::begin_stream_request() {
   const StreamRequests::iterator taken = added.begin();
   const std::shared_ptr<RequestWork> work = backend_.new_work();
   taken->work = work;
-  set_names(request_, *taken->answer.mutable_infer_response());
+  Request request;
+  const Status parsed = parse_request(request_, request);
+  request_.Clear();
+  set_names(request, *taken->answer.mutable_infer_response());
   const CallHead head = head_of(context_, "ModelStreamInfer");
-  Respond respond = [self = shared_from_this(), form = AnswerForm(request_),
+  Respond respond = [self = shared_from_this(), form = AnswerForm(request),
                      taken](const HttpResponse& http) { self->answer(taken, http, form); };
+  HttpResponse refusal = parsed.ok() ? HttpResponse() : backend_.refusal(head, parsed);
   {
     const std::lock_guard lock(mutex_);
     if (finished_ || gone_) return;
     unanswered_.splice(unanswered_.end(), added);
   }
-  backend_.infer(request_, head, work, std::move(respond));
+  if (!parsed.ok()) return respond(std::move(refusal));
+  backend_.infer(request, head, work, std::move(respond));
 }
 
 // It is this thread's until it is among those that are answered.
 void InferStream::answer(StreamRequests::iterator taken, const HttpResponse& http,
                          const AnswerForm& form) {
-  const bool filled = fill(http, form, taken->answer);
+  const bool filled = fill(http, form, *taken);
   StreamRequests dropped;
   {
     const std::lock_guard lock(mutex_);
@@ -257,8 +269,8 @@ void InferStream::take_no_more() {
 
 }  // namespace
 
-grpc::ServerBidiReactor<Request, StreamAnswer>* infer_stream(Backend& backend,
-                                                             grpc::CallbackServerContext& context) {
+grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* infer_stream(
+    Backend& backend, grpc::CallbackServerContext& context) {
   const auto stream = std::make_shared<InferStream>(backend, context);
   backend.calls().begin(stream);
   try {

@@ -6,7 +6,8 @@ namespace millrace::serve {
 class GrpcServer::Impl {};
 
 Result<std::unique_ptr<GrpcServer>> GrpcServer::start(const std::string&, uint16_t,
-                                                      const HttpLimits&, Handler&, Workers&) {
+                                                      const HttpLimits&, Handler&, Workers&,
+                                                      const TlsFiles&) {
   return unsupported("this build of Millrace has no gRPC (docs/serving.md)");
 }
 

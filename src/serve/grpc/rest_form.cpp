@@ -7,6 +7,7 @@
 #include <charconv>
 #include <chrono>
 #include <cstring>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -23,6 +24,7 @@ using InputTensorMessage = inference::ModelInferRequest::InferInputTensor;
 
 constexpr std::string_view kBytes = "BYTES";
 constexpr std::string_view kBinaryOutputs = "binary_data_output";
+constexpr const char* kRegion = "shared_memory_region";
 // Longer deadlines are none in practice, and the handler reads none that is longer.
 constexpr std::chrono::hours kLongest{24 * 364};
 
@@ -98,39 +100,49 @@ json values_of(const Parameters& parameters) {
 // One input: where its bytes come from, and how many there are.
 struct Source {
   DataType type = DataType::kUnknown;
+  bool is_shared = false;            // they are in shared memory
   const std::string* raw = nullptr;  // null: typed contents
   size_t bytes = 0;
 };
 
-Result<Source> source_of(const inference::ModelInferRequest& request, int i) {
+bool is_shared(const InputTensorMessage& input) {
+  return input.parameters().contains(kRegion);
+}
+
+// `raw` is the number of the next raw input, which is counted on if this input is one.
+Result<Source> source_of(const inference::ModelInferRequest& request, int i, int& raw) {
   const InputTensorMessage& input = request.inputs(i);
   const auto type = type_of_protocol(input.datatype());
   if (!type)
     return invalid_argument(
         fmt::format("input \"{}\" has the datatype \"{}\", which no model takes", input.name(),
                     input.datatype()));
+  if (is_shared(input)) return Source{.type = *type, .is_shared = true};
   if (request.raw_input_contents_size() > 0) {
     if (input.has_contents())
       return invalid_argument(fmt::format(
           "input \"{}\" has contents, and the request has raw_input_contents", input.name()));
-    const std::string& raw = request.raw_input_contents(i);
-    return Source{*type, &raw, raw.size()};
+    const std::string& bytes = request.raw_input_contents(raw++);
+    return Source{.type = *type, .raw = &bytes, .bytes = bytes.size()};
   }
   const Result<size_t> elements = count_elements(input.contents(), *type);
   if (!elements.ok())
     return invalid_argument(
         fmt::format("input \"{}\" {}", input.name(), elements.status().message()));
-  return Source{*type, nullptr, *elements * size_of(*type)};
+  return Source{.type = *type, .bytes = *elements * size_of(*type)};
 }
 
 Result<std::vector<Source>> sources_of(const inference::ModelInferRequest& request) {
   const int raw = request.raw_input_contents_size();
-  if (raw > 0 && raw != request.inputs_size())
-    return invalid_argument(fmt::format("the request has {} inputs and {} raw_input_contents",
-                                        request.inputs_size(), raw));
+  const auto own = std::ranges::count_if(
+      request.inputs(), [](const InputTensorMessage& input) { return !is_shared(input); });
+  if (raw > 0 && raw != own)
+    return invalid_argument(
+        fmt::format("the request has {} inputs and {} raw_input_contents", own, raw));
   std::vector<Source> sources;
+  int next_raw = 0;
   for (int i = 0; i < request.inputs_size(); ++i) {
-    MILLRACE_ASSIGN_OR_RETURN(const Source source, source_of(request, i));
+    MILLRACE_ASSIGN_OR_RETURN(const Source source, source_of(request, i, next_raw));
     sources.push_back(source);
   }
   return sources;
@@ -144,7 +156,8 @@ std::string header_of(const inference::ModelInferRequest& request,
   for (int i = 0; i < request.inputs_size(); ++i) {
     const InputTensorMessage& input = request.inputs(i);
     json parameters = values_of(input.parameters());
-    parameters["binary_data_size"] = sources[static_cast<size_t>(i)].bytes;
+    const Source& source = sources[static_cast<size_t>(i)];
+    if (!source.is_shared) parameters["binary_data_size"] = source.bytes;
     header["inputs"].push_back(
         {{"name", input.name()},
          {"datatype", input.datatype()},
@@ -163,6 +176,7 @@ Status write_tensors(const inference::ModelInferRequest& request, std::span<cons
                      std::byte* to) {
   for (size_t i = 0; i < sources.size(); ++i) {
     const InputTensorMessage& input = request.inputs(static_cast<int>(i));
+    if (sources[i].is_shared) continue;
     if (sources[i].raw != nullptr) {
       std::memcpy(to, sources[i].raw->data(), sources[i].bytes);
     } else if (const Status status = write_elements(input.contents(), sources[i].type, to);
@@ -229,6 +243,16 @@ Result<RestBody> picture_body(const inference::ModelInferRequest& request,
   return body;
 }
 
+// The part of shared memory that holds an output.
+void add_part(const json& parameters, inference::ModelInferResponse::InferOutputTensor& output) {
+  auto& own = *output.mutable_parameters();
+  for (const auto& [name, value] : parameters.items())
+    if (value.is_string())
+      own[name].set_string_param(value.get<std::string>());
+    else
+      own[name].set_int64_param(value.get<int64_t>());
+}
+
 // One output of an answer, of which `raw` are the raw parts that no output has taken yet.
 void read_output(const json& described, std::span<const std::span<const std::byte>>& raw,
                  bool as_raw, inference::ModelInferResponse& response) {
@@ -249,8 +273,14 @@ void read_output(const json& described, std::span<const std::span<const std::byt
     if (as_raw) response.add_raw_output_contents(std::move(joined));
     return;
   }
+  const json& parameters = described.at("parameters");
+  if (parameters.contains(kRegion)) {
+    add_part(parameters, output);
+    if (as_raw) response.add_raw_output_contents();
+    return;
+  }
   std::span<const std::byte> bytes;
-  if (described.at("parameters").at("binary_data_size").get<uint64_t>() > 0) {
+  if (parameters.at("binary_data_size").get<uint64_t>() > 0) {
     bytes = raw.front();
     raw = raw.subspan(1);
   }
@@ -277,6 +307,15 @@ std::string model_path(std::string_view name, std::string_view version) {
   return path;
 }
 
+std::string repository_path(std::string_view name) {
+  return "/v2/repository/models/" + percent_encoded(name);
+}
+
+std::string region_path(std::string_view name) {
+  const std::string path = "/v2/systemsharedmemory";
+  return name.empty() ? path : path + "/region/" + percent_encoded(name);
+}
+
 HttpRequest rest_head(std::string path, const CallHead& call) {
   HttpRequest head;
   head.origin = {.remote = call.remote, .grpc_call = call.name};
@@ -286,6 +325,15 @@ HttpRequest rest_head(std::string path, const CallHead& call) {
   if (!call.authorization.empty()) head.fields.emplace_back("Authorization", call.authorization);
   if (!call.traceparent.empty()) head.fields.emplace_back("traceparent", call.traceparent);
   return head;
+}
+
+HttpRequest rest_post(std::string path, std::string_view json, const CallHead& call) {
+  HttpRequest request = rest_head(std::move(path), call);
+  request.method = "POST";
+  request.fields.emplace_back("Content-Length", std::to_string(json.size()));
+  if (!MemoryBlock::allocate(json.size(), 0, request.body)) throw std::bad_alloc();
+  std::memcpy(request.body.data(), json.data(), json.size());
+  return request;
 }
 
 HttpRequest rest_head(const inference::ModelInferRequest& request, const CallHead& call) {

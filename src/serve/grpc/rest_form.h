@@ -22,8 +22,15 @@ namespace millrace::serve {
 // version is none.
 std::string model_path(std::string_view name, std::string_view version);
 
+// /v2/repository/models/NAME, in the same way.
+std::string repository_path(std::string_view name);
+// /v2/systemsharedmemory[/region/NAME], in the same way.
+std::string region_path(std::string_view name);
+
 // A request that has no body.
 HttpRequest rest_head(std::string path, const CallHead& call);
+// A request whose body is JSON. Throws std::bad_alloc.
+HttpRequest rest_post(std::string path, std::string_view json, const CallHead& call);
 // An inference request before it has its body.
 HttpRequest rest_head(const inference::ModelInferRequest& request, const CallHead& call);
 

@@ -23,10 +23,10 @@ bool is_chunked(std::string_view coding) {
 
 }  // namespace
 
-Connection::Connection(Socket socket, Shared& shared, Connections& all)
+Connection::Connection(Socket socket, asio::ssl::context* tls, Shared& shared, Connections& all)
     : shared_(shared),
       all_(all),
-      stream_(std::move(socket)),
+      stream_(std::move(socket), tls),
       remote_(remote_of(stream_.socket())),
       buffer_(shared.limits.header_bytes + kReadAhead),
       body_share_(shared.body_bytes),
@@ -40,7 +40,16 @@ Connection::~Connection() {
 
 void Connection::begin() {
   all_.insert(shared_from_this());
-  guarded([this] { wait_for_request(); });
+  guarded([this] { stream_.has_tls() ? shake_hands() : wait_for_request(); });
+}
+
+// A client has as much time for that as for a header.
+void Connection::shake_hands() {
+  stream_.expires_after(seconds(shared_.limits.header_seconds));
+  stream_.async_handshake(then([](Connection& self, error_code error, size_t) {
+    if (error) return self.on_error(error);
+    self.wait_for_request();
+  }));
 }
 
 void Connection::fail(const char* reason) noexcept {

@@ -1,5 +1,5 @@
 // Connection: reads the requests of one client and writes their answers. It is in one of these
-// states, always on the thread of the server:
+// states, always on the thread of the server, after the handshake of TLS if there is one:
 //
 //   waiting for a request -> header -> body -> being answered -> writing -+
 //            ^                                                            |
@@ -20,6 +20,7 @@
 
 #include "serve/http/asio.h"
 #include "serve/http/byte_budget.h"
+#include "serve/http/client_stream.h"
 #include "serve/http/exchange.h"
 #include "serve/http/message.h"
 #include "serve/http/parts_body.h"
@@ -35,7 +36,8 @@ using Connections = std::unordered_set<std::shared_ptr<Connection>>;
 // others. So a connection is destroyed on that thread.
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
-  Connection(Socket socket, Shared& shared, Connections& all);
+  // `tls` may be null, and must otherwise outlive the connection.
+  Connection(Socket socket, asio::ssl::context* tls, Shared& shared, Connections& all);
   ~Connection();
 
   // Throws std::bad_alloc; the connection is then closed.
@@ -61,6 +63,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void fail(const char* reason) noexcept;
   void on_error(error_code error) noexcept;
 
+  void shake_hands();
   void wait_for_request();
   void read_header();
   void on_header(error_code error);
@@ -87,6 +90,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Respond respond_to(std::shared_ptr<Exchange> exchange) const;
   void hand_to_worker();
   void watch();
+  void watch_tls();
   void on_readable();
   void on_client_gone();
   void end_exchange() noexcept;
@@ -94,11 +98,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void write(HttpResponse response, bool keep);
   void on_written(error_code error);
   void linger();
+  void end_sending();
   void drop_rest();
 
   Shared& shared_;
   Connections& all_;
-  Stream stream_;
+  ClientStream stream_;
   const std::string remote_;  // address and port of the client
   // It holds what was read behind the last request, and is limited, since the size of a chunk and
   // the fields behind the last one are not.
@@ -112,7 +117,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::vector<char> chunk_;             // the next one
   bool reading_body_ = false;           // whether a read of the body is pending
   bool body_stopped_ = false;           // whether the end of the server has ended that
-  bool watching_ = false;               // whether a wait for readability is pending
+  bool watching_ = false;               // whether the end of the client is awaited
   bool keep_ = false;                   // whether the client wants another request afterwards
   bool counted_ = false;                // whether the request is counted as open
   ByteShare body_share_;                // of the memory for all bodies

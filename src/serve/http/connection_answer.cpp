@@ -16,6 +16,8 @@ constexpr std::chrono::seconds kLinger{2};
 // Answers up to this size are written even if others take all memory for answers. The number of
 // connections limits them.
 constexpr uint64_t kSmallAnswer = 16 << 10;
+// So much is read at once of the request behind the one that is being answered.
+constexpr size_t kNextRequest = 2048;
 
 HttpResponse busy_response(std::string_view message) {
   HttpResponse response = error_response(503, message);
@@ -67,6 +69,7 @@ void Connection::hand_to_worker() {
 
 // Waits for the end of the stream, which means that the client has gone.
 void Connection::watch() {
+  if (stream_.has_tls()) return watch_tls();
   watching_ = true;
   stream_.socket().async_wait(Socket::wait_read,
                               then([number = number_](Connection& self, error_code error, size_t) {
@@ -74,6 +77,21 @@ void Connection::watch() {
                                 self.watching_ = false;
                                 if (!error) self.on_readable();
                               }));
+}
+
+// The end lies within TLS, so what comes is read, which may be the next request instead. The read
+// may have succeeded when it is cancelled, so what it has read is kept in any case.
+void Connection::watch_tls() {
+  if (buffer_.size() > 0) return;
+  watching_ = true;
+  stream_.async_read_some(
+      buffer_.prepare(kNextRequest),
+      then([number = number_](Connection& self, error_code error, size_t bytes) {
+        self.buffer_.commit(bytes);
+        if (!self.exchange_ || number != self.number_) return;
+        self.watching_ = false;
+        if (error) self.on_client_gone();
+      }));
 }
 
 void Connection::on_readable() {
@@ -163,20 +181,25 @@ void Connection::on_written(error_code error) {
   wait_for_request();
 }
 
+// With TLS the client is told first that this was all, and what it sends meanwhile is no error.
 void Connection::linger() {
-  error_code ignored;
-  stream_.socket().shutdown(Socket::shutdown_send, ignored);
   stream_.expires_after(kLinger);
   chunk_.resize(kChunk);
+  if (!stream_.has_tls()) return end_sending();
+  stream_.async_shutdown(then([](Connection& self, error_code, size_t) { self.end_sending(); }));
+}
+
+void Connection::end_sending() {
+  error_code ignored;
+  stream_.socket().shutdown(Socket::shutdown_send, ignored);
   drop_rest();
 }
 
 void Connection::drop_rest() {
-  stream_.async_read_some(asio::buffer(chunk_),
-                          then([](Connection& self, error_code error, size_t) {
-                            if (error) return self.close();
-                            self.drop_rest();
-                          }));
+  stream_.async_read_raw(asio::buffer(chunk_), then([](Connection& self, error_code error, size_t) {
+                           if (error) return self.close();
+                           self.drop_rest();
+                         }));
 }
 
 }  // namespace millrace::serve

@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/process/thread.h"
 #include "serve/http/listener.h"
+#include "serve/http/tls_context.h"
 
 namespace millrace::serve {
 namespace {
@@ -36,8 +37,8 @@ void raise_descriptor_limit() {
 class HttpServer::Impl {
  public:
   Impl(const HttpLimits& limits, Handler& handler, Workers& workers,
-       std::atomic<uint32_t>& connections, std::shared_ptr<AnswerQueue> answers)
-      : shared_(limits, handler, workers, connections, std::move(answers)) {}
+       std::atomic<uint32_t>& connections, std::shared_ptr<AnswerQueue> answers, TlsContext tls)
+      : tls_(std::move(tls)), shared_(limits, handler, workers, connections, std::move(answers)) {}
   ~Impl() { stop(); }
 
   Status listen(const std::string& address, uint16_t port, const std::string& socket_path) {
@@ -79,6 +80,7 @@ class HttpServer::Impl {
 
   Shared& shared() { return shared_; }
   const tcp::endpoint& endpoint() const { return listener_.endpoint(); }
+  bool has_tls() const { return tls_ != nullptr; }
 
  private:
   // Runs a step on the thread of the server, as soon as there is memory for that.
@@ -125,10 +127,11 @@ class HttpServer::Impl {
     awaits_answers_ = true;
   }
 
+  const TlsContext tls_;  // null: none
   Shared shared_;
   Connections all_;  // used on the thread only
   asio::executor_work_guard<asio::io_context::executor_type> guard_{shared_.io.get_executor()};
-  Listener listener_{shared_, all_}, local_listener_{shared_, all_};
+  Listener listener_{shared_, all_, tls_.get()}, local_listener_{shared_, all_, nullptr};
   asio::posix::basic_stream_descriptor<asio::io_context::executor_type> answers_event_{shared_.io};
   bool awaits_answers_ = false;
   std::thread thread_;
@@ -138,9 +141,12 @@ Result<std::unique_ptr<HttpServer>> HttpServer::start(const std::string& address
                                                       const HttpLimits& limits, Handler& handler,
                                                       Workers& workers,
                                                       std::atomic<uint32_t>& connections,
-                                                      const std::string& socket_path) {
+                                                      const std::string& socket_path,
+                                                      const TlsFiles& tls) {
   MILLRACE_ASSIGN_OR_RETURN(auto answers, AnswerQueue::create());
-  auto impl = std::make_unique<Impl>(limits, handler, workers, connections, std::move(answers));
+  MILLRACE_ASSIGN_OR_RETURN(TlsContext context, tls_context(tls));
+  auto impl = std::make_unique<Impl>(limits, handler, workers, connections, std::move(answers),
+                                     std::move(context));
   MILLRACE_RETURN_IF_ERROR(impl->listen(address, port, socket_path));
   MILLRACE_RETURN_IF_ERROR(impl->run());
   return std::unique_ptr<HttpServer>(new HttpServer(std::move(impl)));
@@ -151,8 +157,9 @@ HttpServer::~HttpServer() = default;
 
 std::string HttpServer::url() const {
   const std::string host = impl_->endpoint().address().to_string();
-  if (impl_->endpoint().address().is_v6()) return fmt::format("http://[{}]:{}", host, port());
-  return fmt::format("http://{}:{}", host, port());
+  const char* const scheme = impl_->has_tls() ? "https" : "http";
+  if (impl_->endpoint().address().is_v6()) return fmt::format("{}://[{}]:{}", scheme, host, port());
+  return fmt::format("{}://{}:{}", scheme, host, port());
 }
 
 uint16_t HttpServer::port() const {

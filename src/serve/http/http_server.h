@@ -16,6 +16,7 @@
 
 #include "base/status.h"
 #include "serve/http/message.h"
+#include "serve/http/tls_files.h"
 #include "serve/http/workers.h"
 #include "serve/options.h"
 
@@ -25,13 +26,14 @@ class HttpServer {
  public:
   // Listens, and starts the thread. `handler`, `workers` and `connections` must outlive the server,
   // which keeps the number of open connections in the latter. It listens at a Unix socket, too, if
-  // `socket_path` is not empty. kInvalidArgument for an address that
-  // is none; kIoError, with the reason, if it cannot listen.
+  // `socket_path` is not empty. With `tls`, connections over the network are encrypted.
+  // kInvalidArgument for an address that is none; kIoError, with the reason, if it cannot listen.
   static Result<std::unique_ptr<HttpServer>> start(const std::string& address, uint16_t port,
                                                    const HttpLimits& limits, Handler& handler,
                                                    Workers& workers,
                                                    std::atomic<uint32_t>& connections,
-                                                   const std::string& socket_path = {});
+                                                   const std::string& socket_path = {},
+                                                   const TlsFiles& tls = {});
   ~HttpServer();  // stops
 
   // The address as a URL, with the port that was chosen.

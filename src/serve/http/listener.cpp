@@ -12,7 +12,6 @@
 #include <cstring>
 #include <exception>
 #include <memory>
-#include <new>
 #include <string_view>
 #include <utility>
 
@@ -117,8 +116,8 @@ void Listener::take(Socket socket) {
   socket.set_option(tcp::no_delay(true), ignored);
   if (shared_.open >= shared_.limits.connections) return turn_away(std::move(socket));
   try {
-    std::make_shared<Connection>(std::move(socket), shared_, all_)->begin();
-  } catch (const std::bad_alloc&) {
+    std::make_shared<Connection>(std::move(socket), tls_, shared_, all_)->begin();
+  } catch (const std::exception&) {
     // The socket was moved from, and is closed, unless there was no memory for the connection.
     if (socket.is_open()) turn_away(std::move(socket));
   }
@@ -135,6 +134,7 @@ void Listener::turn_away(Socket socket) {
     // Without memory the client is turned away without its address in the log.
   }
   shared_.handler.refused(unread, 503);
+  if (tls_ != nullptr) return;  // a client that expects TLS does not understand the answer
   error_code ignored;
   socket.non_blocking(true, ignored);
   socket.write_some(asio::buffer(kAnswer.data(), kAnswer.size()), ignored);

@@ -16,9 +16,9 @@ namespace millrace::serve {
 
 class Listener {
  public:
-  // Both must outlive the listener.
-  Listener(Shared& shared, Connections& all)
-      : shared_(shared), all_(all), acceptor_(shared.io), pause_(shared.io) {}
+  // The objects must outlive the listener and its connections. `tls` may be null.
+  Listener(Shared& shared, Connections& all, asio::ssl::context* tls)
+      : shared_(shared), all_(all), tls_(tls), acceptor_(shared.io), pause_(shared.io) {}
 
   ~Listener() { close(); }
 
@@ -45,6 +45,7 @@ class Listener {
 
   Shared& shared_;
   Connections& all_;
+  asio::ssl::context* const tls_;
   Acceptor acceptor_;
   asio::steady_timer pause_;
   tcp::endpoint endpoint_;  // with the port that was chosen

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -33,12 +34,19 @@ struct HttpRequest {
   Fields fields;
   MemoryBlock body;  // the byte behind the JSON header of the binary data extension is aligned
   std::chrono::steady_clock::time_point arrival;  // when the header was complete
+  // Asks for memory to send an answer of so many bytes; null: whoever sends it asks for that.
+  std::function<bool(uint64_t)> take_answer = {};
 
   // Returns the value of the first field with that name, in letters of any case.
   std::optional<std::string_view> field(std::string_view name) const;
   std::string_view text() const {
     return {reinterpret_cast<const char*>(body.data()), body.size()};
   }
+};
+
+// How long an inference request waited for its job to begin, and how long that ran.
+struct JobTimes {
+  std::chrono::nanoseconds queued{}, computed{};
 };
 
 struct HttpResponse {
@@ -48,8 +56,9 @@ struct HttpResponse {
   std::string text = {};                             // the first part of the body
   std::vector<std::span<const std::byte>> raw = {};  // the other parts
   std::shared_ptr<const void> owner = {};            // of the memory of `raw`
-  std::string request_id = {};  // of an inference request; empty: none, or not read
-  size_t held_bytes = 0;        // memory that the owner keeps, if that is more than `raw`
+  std::string request_id = {};         // of an inference request; empty: none, or not read
+  size_t held_bytes = 0;               // memory that the owner keeps, if that is more than `raw`
+  std::optional<JobTimes> times = {};  // nothing if no job ran for the request
 };
 
 // The number of bytes of the body.

@@ -25,6 +25,7 @@ constexpr std::string_view kOnnxSuffix = ".onnx";
 constexpr std::string_view kArchiveSuffix = ".rai";
 constexpr const char* kOnlyVersion = "1";
 constexpr const char* kLabelsFile = "labels.txt";
+constexpr const char* kSettingsFile = "millrace.json";
 
 bool is_archive_folder(const fs::path& path) {
   std::error_code error;
@@ -59,25 +60,28 @@ Result<std::vector<fs::path>> entries_of(const fs::path& folder) {
   return entries;
 }
 
+// The path of a file of a folder; empty if there is none.
+std::string path_in(const fs::path& folder, const char* file) {
+  std::error_code error;
+  return fs::exists(folder / file, error) ? (folder / file).string() : std::string();
+}
+
 // Adds the model of a folder, if there is one.
 Status try_add_file(const fs::path& folder, const std::string& name, const std::string& version,
-                    std::vector<ModelFile>& models) {
+                    const std::string& settings, std::vector<ModelFile>& models) {
   MILLRACE_ASSIGN_OR_RETURN(std::vector<fs::path> files, entries_of(folder));
   std::erase_if(files, [](const fs::path& file) { return !is_model(file); });
   if (files.size() > 1)
     return invalid_argument(
         fmt::format("{} has several models: give each a folder", folder.string()));
   if (files.empty()) return {};
-  std::error_code error;
-  const fs::path labels = folder / kLabelsFile;
-  models.push_back({name, version, files.front().string(),
-                    fs::exists(labels, error) ? labels.string() : std::string()});
+  models.push_back({name, version, files.front().string(), path_in(folder, kLabelsFile), settings});
   return {};
 }
 
 void add_file(const fs::path& folder, const std::string& name, const std::string& version,
-              FoundModels& models) {
-  Status status = try_add_file(folder, name, version, models.files);
+              const std::string& settings, FoundModels& models) {
+  Status status = try_add_file(folder, name, version, settings, models.files);
   if (!status.ok()) models.failed.push_back({{name, version, folder.string()}, std::move(status)});
 }
 
@@ -96,9 +100,10 @@ void add_versions(const fs::path& folder, FoundModels& models) {
     return;
   }
   std::erase_if(*versions, [](const fs::path& entry) { return !is_version(entry); });
-  if (versions->empty()) return add_file(folder, name, kOnlyVersion, models);
+  const std::string settings = path_in(folder, kSettingsFile);
+  if (versions->empty()) return add_file(folder, name, kOnlyVersion, settings, models);
   for (const fs::path& version : *versions)
-    add_file(version, name, version.filename().string(), models);
+    add_file(version, name, version.filename().string(), settings, models);
 }
 
 Status write_all(int fd, std::span<const std::byte> bytes) {
@@ -111,10 +116,10 @@ Status write_all(int fd, std::span<const std::byte> bytes) {
   return {};
 }
 
-Result<UniqueFd> compile_to_memory(const std::string& path, const Options& options) {
+Result<UniqueFd> compile_to_memory(const std::string& path, const Compilation& how) {
   compiler::CompileOptions compile;
-  compile.batch_size = options.batch;
-  if (options.precision == "bf16") compile.precision = graph::Precision::kBf16;
+  compile.batch_size = how.batch;
+  if (how.precision == "bf16") compile.precision = graph::Precision::kBf16;
   MILLRACE_ASSIGN_OR_RETURN(const graph::CompiledModel model, compiler::compile(path, compile));
   const std::vector<std::byte> archive = model::archive_bytes(graph::encode(model));
   if (archive.empty()) return unsupported("the model is too large to be compiled in memory");
@@ -124,8 +129,8 @@ Result<UniqueFd> compile_to_memory(const std::string& path, const Options& optio
   return file;
 }
 
-Result<Model> load_compiled(const std::string& path, const Options& options, Device& device) {
-  MILLRACE_ASSIGN_OR_RETURN(const UniqueFd file, compile_to_memory(path, options));
+Result<Model> load_compiled(const std::string& path, const Compilation& how, Device& device) {
+  MILLRACE_ASSIGN_OR_RETURN(const UniqueFd file, compile_to_memory(path, how));
   return device.load(fmt::format("/proc/self/fd/{}", file.get()));
 }
 
@@ -142,7 +147,8 @@ Result<FoundModels> find_models(const std::string& path) {
   FoundModels models;
   for (const fs::path& entry : entries) {
     if (is_model(entry))
-      models.files.push_back({name_of(entry), kOnlyVersion, entry.string()});
+      models.files.push_back(
+          {name_of(entry), kOnlyVersion, entry.string(), {}, path_in(root, kSettingsFile)});
     else if (is_folder(entry))
       add_versions(entry, models);
   }
@@ -151,9 +157,9 @@ Result<FoundModels> find_models(const std::string& path) {
   return models;
 }
 
-Result<Model> load_model_file(const std::string& path, const Options& options, Device& device) {
+Result<Model> load_model_file(const std::string& path, const Compilation& how, Device& device) {
   const bool compiled_here = path.ends_with(kOnnxSuffix);
-  Result<Model> model = compiled_here ? load_compiled(path, options, device) : device.load(path);
+  Result<Model> model = compiled_here ? load_compiled(path, how, device) : device.load(path);
   if (!model.ok() && model.status().message().find(path) == std::string::npos)
     return model.status().with_context(path);
   return model;

@@ -2,20 +2,21 @@
 // which are compiled in memory. Thread-safe.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "base/status.h"
 #include "millrace/device.hpp"
-#include "serve/options.h"
 
 namespace millrace::serve {
 
 struct ModelFile {
   std::string name, version;
   std::string path;
-  std::string labels =
-      {};  // the file labels.txt beside it, in a repository; empty if there is none
+  // Files of a repository; empty: there is none.
+  std::string labels = {};    // labels.txt beside it
+  std::string settings = {};  // millrace.json in the folder of the model
 };
 
 // A model that could not be loaded.
@@ -36,6 +37,8 @@ struct FoundModels {
 //   REPOSITORY/NAME/FILE           version 1
 //   REPOSITORY/FILE                version 1, the name being that of the file
 //
+// The settings of a model are REPOSITORY/NAME/millrace.json, and in the last form
+// REPOSITORY/millrace.json.
 // Names that begin with a dot are ignored. A folder of a repository that cannot be read, or that
 // has several models, so that it is unclear which one is meant, is named and leaves the others as
 // they are. kNotFound if there is none; kIoError if the repository itself cannot be read.
@@ -43,7 +46,13 @@ Result<FoundModels> find_models(const std::string& path);
 // Whether find_models() takes the path for a repository.
 bool is_repository(const std::string& path);
 
+// How an .onnx file is compiled.
+struct Compilation {
+  std::string precision = "fp32";
+  uint32_t batch = 1;
+};
+
 // Errors are those of the compiler and of Device::load(), with the path.
-Result<Model> load_model_file(const std::string& path, const Options& options, Device& device);
+Result<Model> load_model_file(const std::string& path, const Compilation& how, Device& device);
 
 }  // namespace millrace::serve

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <new>
+#include <span>
 #include <utility>
 
 #include "base/log.h"
@@ -18,12 +19,26 @@ constexpr size_t kFirstOpenBytes = 64 << 10;
 constexpr unsigned kSucceeded = 200;
 constexpr int64_t kMostRetrySeconds = 600;
 
+// Adds a tensor of zeros for each of these. A job that hangs may keep its memory.
+Status add_zeros(std::span<const TensorInfo> infos, std::vector<TensorArg>& args) {
+  for (const TensorInfo& info : infos) {
+    if (info.cpu.is_open)
+      return invalid_argument(
+          fmt::format("\"warm_up\" needs tensors of fixed shape, and \"{}\" is open", info.name));
+    MILLRACE_ASSIGN_OR_RETURN(const Buffer zeros, Buffer::allocate(info.cpu.bytes));
+    args.emplace_back(zeros);
+  }
+  return {};
+}
+
 }  // namespace
 
-ServedModel::ServedModel(ModelFile file, Model model, const Options& options, Metrics& metrics)
+ServedModel::ServedModel(ModelFile file, Model model, const ModelSettings& settings,
+                         Metrics& metrics)
     : file_(std::move(file)),
       model_(std::move(model)),
-      when_full_(options.when_full),
+      when_full_(settings.when_full),
+      request_seconds_(settings.request_seconds),
       expected_(std::make_unique<std::atomic<size_t>[]>(model_.outputs().size())),
       metrics_(metrics.add_model(file_.name, file_.version)) {
   for (size_t i = 0; i < model_.outputs().size(); ++i) expected_[i] = kFirstOpenBytes;
@@ -32,24 +47,46 @@ ServedModel::ServedModel(ModelFile file, Model model, const Options& options, Me
 Result<std::shared_ptr<ServedModel>> ServedModel::load(const ModelFile& file,
                                                        const Options& options, Device& device,
                                                        Metrics& metrics) {
-  MILLRACE_ASSIGN_OR_RETURN(Model model, load_model_file(file.path, options, device));
-  std::shared_ptr<ServedModel> served(new ServedModel(file, std::move(model), options, metrics));
-  const std::string labels = options.labels.empty() ? file.labels : options.labels;
-  if (!labels.empty()) {
-    MILLRACE_ASSIGN_OR_RETURN(served->labels_, io::read_lines(labels));
+  MILLRACE_ASSIGN_OR_RETURN(const ModelSettings settings, settings_of(file, options));
+  MILLRACE_ASSIGN_OR_RETURN(
+      Model model, load_model_file(file.path, {settings.precision, settings.batch}, device));
+  std::shared_ptr<ServedModel> served(new ServedModel(file, std::move(model), settings, metrics));
+  if (!settings.labels.empty()) {
+    MILLRACE_ASSIGN_OR_RETURN(served->labels_, io::read_lines(settings.labels));
   }
-  const uint32_t units = options.units != 0 ? options.units : std::max(1U, device.lanes());
+  MILLRACE_RETURN_IF_ERROR(served->create_units(settings, device));
+  MILLRACE_RETURN_IF_ERROR(served->warm_up(settings.warm_up));
+  MILLRACE_RETURN_IF_ERROR(served->start_batcher(settings.batch_delay_seconds));
+  return served;
+}
+
+Status ServedModel::create_units(const ModelSettings& settings, Device& device) {
+  const uint32_t units = settings.units != 0 ? settings.units : std::max(1U, device.lanes());
   for (uint32_t i = 0; i < units; ++i) {
     MILLRACE_ASSIGN_OR_RETURN(Unit unit,
-                              device.create_unit({.name = fmt::format("{}/{}", file.name, i),
-                                                  .depth = options.queue_depth,
-                                                  .when_full = options.when_full,
+                              device.create_unit({.name = fmt::format("{}/{}", file_.name, i),
+                                                  .depth = settings.queue_depth,
+                                                  .when_full = settings.when_full,
                                                   .callback_order = CallbackOrder::kCompletion,
                                                   .auto_reset = true}));
-    served->units_.push_back(std::move(unit));
+    units_.push_back(std::move(unit));
   }
-  MILLRACE_RETURN_IF_ERROR(served->start_batcher(options.batch_delay_seconds));
-  return served;
+  return {};
+}
+
+// Each unit runs so many jobs of one frame, whose inputs are zeros.
+Status ServedModel::warm_up(uint32_t jobs) {
+  if (jobs == 0) return {};
+  std::vector<TensorArg> inputs, outputs;
+  MILLRACE_RETURN_IF_ERROR(add_zeros(model_.inputs(), inputs));
+  MILLRACE_RETURN_IF_ERROR(add_zeros(model_.outputs(), outputs));
+  for (Unit& unit : units_) {
+    for (uint32_t i = 0; i < jobs; ++i) {
+      const Status status = unit.execute(model_, {.inputs = inputs, .outputs = outputs});
+      if (!status.ok()) return status.with_context(file_.path + ": a job of the warm-up");
+    }
+  }
+  return {};
 }
 
 // The frames of a job have memory of their own, so any model with several of them can be batched,
@@ -148,13 +185,25 @@ void ServedModel::took_bytes(size_t output, size_t bytes) {
 void ServedModel::answered(unsigned status, std::chrono::nanoseconds time) noexcept {
   metrics_->answered(status, std::chrono::duration<double>(time).count());
   const bool succeeded = status == kSucceeded;
-  Answers& answers = succeeded ? succeeded_ : failed_;
-  answers.count.fetch_add(1, std::memory_order_relaxed);
-  answers.nanoseconds.fetch_add(static_cast<uint64_t>(time.count()), std::memory_order_relaxed);
+  (succeeded ? succeeded_ : failed_).add(time);
   if (!succeeded) return;
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
   last_inference_ms_.store(static_cast<uint64_t>(ms), std::memory_order_relaxed);
+}
+
+void ServedModel::Answers::add(std::chrono::nanoseconds time) noexcept {
+  count.fetch_add(1, std::memory_order_relaxed);
+  nanoseconds.fetch_add(static_cast<uint64_t>(time.count()), std::memory_order_relaxed);
+}
+
+void ServedModel::ran(const JobTimes& times) noexcept {
+  const auto seconds = [](std::chrono::nanoseconds time) {
+    return std::chrono::duration<double>(time).count();
+  };
+  metrics_->ran(seconds(times.queued), seconds(times.computed));
+  queued_.add(times.queued);
+  computed_.add(times.computed);
 }
 
 ModelStatistics ServedModel::statistics() const {
@@ -172,6 +221,8 @@ ModelStatistics ServedModel::statistics() const {
   }
   sum.succeeded = {succeeded_.count, succeeded_.nanoseconds};
   sum.failed = {failed_.count, failed_.nanoseconds};
+  sum.queued = {queued_.count, queued_.nanoseconds};
+  sum.computed = {computed_.count, computed_.nanoseconds};
   sum.frames = frames_;
   sum.last_inference_ms = last_inference_ms_;
   return sum;

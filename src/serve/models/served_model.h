@@ -12,8 +12,10 @@
 #include "millrace/millrace.hpp"
 #include "serve/batching/batcher.h"
 #include "serve/batching/job_runner.h"
+#include "serve/http/message.h"
 #include "serve/metrics.h"
 #include "serve/models/model_file.h"
+#include "serve/models/model_settings.h"
 #include "serve/options.h"
 
 namespace millrace::serve {
@@ -25,13 +27,15 @@ struct ModelStatistics {
   };
   UnitStatistics jobs;  // the sums of all units
   Answers succeeded, failed;
+  Answers queued, computed;        // of requests whose job has run
   uint64_t frames = 0;             // of requests that succeeded
   uint64_t last_inference_ms = 0;  // since 1970; 0: never
 };
 
 class ServedModel : public JobRunner, public std::enable_shared_from_this<ServedModel> {
  public:
-  // Loads the file with its labels, and creates the units. Errors are those of load_model_file(),
+  // Loads the file with its settings and labels, creates the units and warms them up. Errors are
+  // those of settings_of(), load_model_file(),
   // of io::read_lines(), of Device::create_unit() and of Batcher::start(); kInvalidArgument if
   // requests are to be batched, and the model does not allow it.
   static Result<std::shared_ptr<ServedModel>> load(const ModelFile& file, const Options& options,
@@ -43,9 +47,13 @@ class ServedModel : public JobRunner, public std::enable_shared_from_this<Served
   // The names of classes, by index; empty if there are none.
   const std::vector<std::string>& labels() const { return labels_; }
   ModelMetrics& metrics() { return *metrics_; }
+  // The deadline of requests that state none, from their arrival; 0: they have none.
+  double request_seconds() const { return request_seconds_; }
 
   // A request to infer was answered with this status of HTTP, so long after its arrival.
   void answered(unsigned status, std::chrono::nanoseconds time) noexcept;
+  // A request had waited for its job, which then ran.
+  void ran(const JobTimes& times) noexcept;
   ModelStatistics statistics() const;
 
   // Whether a unit takes jobs: none is degraded, nor closed.
@@ -82,7 +90,9 @@ class ServedModel : public JobRunner, public std::enable_shared_from_this<Served
   void close();
 
  private:
-  ServedModel(ModelFile file, Model model, const Options& options, Metrics& metrics);
+  ServedModel(ModelFile file, Model model, const ModelSettings& settings, Metrics& metrics);
+  Status create_units(const ModelSettings& settings, Device& device);
+  Status warm_up(uint32_t jobs);
   Status start_batcher(double delay_seconds);
   Result<Job> submit_copy(const JobArgs& args);
   Result<Job> submit_to_best(const JobArgs& args);
@@ -90,6 +100,7 @@ class ServedModel : public JobRunner, public std::enable_shared_from_this<Served
   const ModelFile file_;
   const Model model_;
   const WhenFull when_full_;
+  const double request_seconds_;
   std::vector<std::string> labels_;
   std::vector<Unit> units_;
   std::atomic<bool> closed_ = false;
@@ -97,8 +108,9 @@ class ServedModel : public JobRunner, public std::enable_shared_from_this<Served
   const std::unique_ptr<ModelMetrics> metrics_;
   struct Answers {
     std::atomic<uint64_t> count = 0, nanoseconds = 0;
+    void add(std::chrono::nanoseconds time) noexcept;
   };
-  Answers succeeded_, failed_;
+  Answers succeeded_, failed_, queued_, computed_;
   std::atomic<uint64_t> frames_ = 0, last_inference_ms_ = 0;
   std::unique_ptr<Batcher> batcher_;
 };

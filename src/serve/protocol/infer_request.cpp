@@ -26,7 +26,9 @@ constexpr uint64_t kMostElements = uint64_t{1} << 40;
 // Parameters that would change what a request means, and are not offered.
 constexpr std::array<std::string_view, 3> kSequence = {"sequence_id", "sequence_start",
                                                        "sequence_end"};
-constexpr std::string_view kSharedMemory = "shared_memory_region";
+constexpr std::string_view kRegion = "shared_memory_region";
+constexpr std::string_view kRegionOffset = "shared_memory_offset";
+constexpr std::string_view kRegionBytes = "shared_memory_byte_size";
 constexpr std::string_view kClassification = "classification";
 constexpr int64_t kMostClasses = 10'000;
 
@@ -144,8 +146,8 @@ size_t convert(const JsonElements& elements, DataType type, std::byte* to) {
 // Reads one request into an InferRequest.
 class RequestBinder {
  public:
-  RequestBinder(HttpRequest request, const Model& model)
-      : http_(std::move(request)), model_(model) {}
+  RequestBinder(HttpRequest request, const Model& model, const RegionMemory& shared)
+      : http_(std::move(request)), model_(model), shared_(shared) {}
 
   Result<InferRequest> read() {
     MILLRACE_ASSIGN_OR_RETURN(bound_.deadline, deadline_of_field(http_));
@@ -165,6 +167,9 @@ class RequestBinder {
   Status bind_input(JsonTensor& given);
   Status check_shape(const TensorInfo& info, std::span<const int64_t> stated, TensorShape& shape);
   Status check_frames(const TensorInfo& info, const TensorShape& shape);
+  Result<std::optional<RegionPart>> part_of(const JsonTensor& tensor);
+  Status bind_part(const TensorInfo& info, const JsonTensor& given, const RegionPart& part,
+                   uint64_t bytes, InputTensor& input);
   Status bind_raw(const TensorInfo& info, const JsonTensor& given, uint64_t bytes,
                   InputTensor& input);
   Status bind_elements(const TensorInfo& info, const JsonTensor& given, uint64_t elements,
@@ -176,6 +181,7 @@ class RequestBinder {
 
   HttpRequest http_;
   const Model& model_;
+  const RegionMemory& shared_;
   InferRequest bound_;
   std::string_view json_;
   std::span<const std::byte> raw_;  // of the body, behind the JSON; what has not been taken yet
@@ -269,13 +275,14 @@ Status RequestBinder::bind_input(JsonTensor& given) {
                                         protocol_name(found->cpu.type), given.datatype));
   if (!given.has_shape)
     return invalid_argument(fmt::format("input \"{}\" has no shape", given.name));
-  MILLRACE_RETURN_IF_ERROR(refuse_parameter(given.parameters, kSharedMemory));
+  MILLRACE_ASSIGN_OR_RETURN(const std::optional<RegionPart> part, part_of(given));
   InputTensor& input = bound_.inputs[index];
   MILLRACE_RETURN_IF_ERROR(check_shape(*found, given.shape, input.shape));
   const auto elements = elements_of(input.shape);
   if (!elements)
     return invalid_argument(fmt::format("input \"{}\" has the shape {}, which is too large",
                                         given.name, text_of(given.shape)));
+  if (part) return bind_part(*found, given, *part, *elements * size_of(found->cpu.type), input);
   if (given.parameters.contains("binary_data_size"))
     return bind_raw(*found, given, *elements * size_of(found->cpu.type), input);
   return bind_elements(*found, given, *elements, input);
@@ -311,6 +318,49 @@ Status RequestBinder::check_frames(const TensorInfo& info, const TensorShape& sh
         fmt::format("input \"{}\" has {} frames, and others have {}", info.name, frames, *frames_));
   frames_ = bound_.frames = frames;
   return {};
+}
+
+// The part of shared memory that holds a tensor, if its parameters name one.
+Result<std::optional<RegionPart>> RequestBinder::part_of(const JsonTensor& tensor) {
+  MILLRACE_ASSIGN_OR_RETURN(const std::string* const name,
+                            parameter<std::string>(tensor.parameters, kRegion, "a name"));
+  if (name == nullptr) return std::optional<RegionPart>();
+  if (shared_.regions == nullptr) return refuse_parameter(tensor.parameters, kRegion);
+  MILLRACE_ASSIGN_OR_RETURN(
+      const int64_t* const bytes,
+      parameter<int64_t>(tensor.parameters, kRegionBytes, "a number of bytes"));
+  MILLRACE_ASSIGN_OR_RETURN(
+      const int64_t* const offset,
+      parameter<int64_t>(tensor.parameters, kRegionOffset, "a number of bytes"));
+  if (bytes == nullptr || *bytes < 0 || (offset != nullptr && *offset < 0))
+    return invalid_argument(
+        fmt::format("the tensor \"{}\" needs {} of its part of the region, and a {} that is not "
+                    "negative",
+                    tensor.name, kRegionBytes, kRegionOffset));
+  auto region = shared_.regions->find(*name);
+  if (!region)
+    return invalid_argument(fmt::format("there is no shared memory region \"{}\"", *name));
+  return std::optional(RegionPart{std::move(region),
+                                  offset == nullptr ? 0 : static_cast<uint64_t>(*offset),
+                                  static_cast<uint64_t>(*bytes)});
+}
+
+// The bytes are copied before they are looked at, since the client may change them at any time.
+Status RequestBinder::bind_part(const TensorInfo& info, const JsonTensor& given,
+                                const RegionPart& part, uint64_t bytes, InputTensor& input) {
+  if (given.has_data || given.parameters.contains("binary_data_size"))
+    return invalid_argument(
+        fmt::format("input \"{}\" is in shared memory, and has data", info.name));
+  if (part.bytes != bytes)
+    return invalid_argument(fmt::format("input \"{}\" of the shape {} has {} bytes, not {}",
+                                        info.name, text_of(given.shape), bytes, part.bytes));
+  if (bytes > shared_.most_bytes)
+    return invalid_argument(
+        fmt::format("input \"{}\" has more than {} bytes", info.name, shared_.most_bytes));
+  if (!shared_.take_memory(bytes) || !MemoryBlock::allocate(bytes, 0, input.own))
+    return {StatusCode::kOutOfMemory, "there is not enough memory for the input"};
+  MILLRACE_RETURN_IF_ERROR(part.region->read(part.offset, input.own.bytes()));
+  return set_raw(info, input.own.bytes(), input);
 }
 
 Status RequestBinder::bind_raw(const TensorInfo& info, const JsonTensor& given, uint64_t bytes,
@@ -384,11 +434,12 @@ Status RequestBinder::want_outputs(const std::vector<JsonTensor>& outputs) {
     const auto found = std::ranges::find(infos, output.name, &TensorInfo::name);
     if (found == infos.end())
       return invalid_argument(fmt::format("the model has no output \"{}\"", output.name));
-    MILLRACE_RETURN_IF_ERROR(refuse_parameter(output.parameters, kSharedMemory));
+    MILLRACE_ASSIGN_OR_RETURN(std::optional<RegionPart> part, part_of(output));
     MILLRACE_ASSIGN_OR_RETURN(const bool* const binary,
                               parameter<bool>(output.parameters, "binary_data", "true or false"));
     MILLRACE_RETURN_IF_ERROR(want(static_cast<size_t>(found - infos.begin()),
-                                  binary != nullptr ? *binary : binary_outputs_));
+                                  part || (binary != nullptr ? *binary : binary_outputs_)));
+    bound_.outputs.back().part = std::move(part);
     MILLRACE_RETURN_IF_ERROR(want_classes(output.parameters, bound_.outputs.back()));
   }
   return {};
@@ -402,6 +453,8 @@ Status RequestBinder::want_classes(const Parameters& parameters, WantedOutput& o
   if (*classes < 1 || *classes > kMostClasses)
     return invalid_argument(fmt::format("the parameter \"{}\" is {}, not 1 to {}", kClassification,
                                         *classes, kMostClasses));
+  if (output.part)
+    return invalid_argument("classes are texts, which are not written to shared memory");
   if (!has_json_form(model_.outputs()[output.index].cpu.type))
     return invalid_argument(fmt::format("output \"{}\" has a type without classes",
                                         model_.outputs()[output.index].name));
@@ -419,14 +472,15 @@ Status RequestBinder::want(size_t index, bool binary) {
     return invalid_argument(
         fmt::format("output \"{}\" is {}, which is passed as raw bytes only: set \"binary_data\"",
                     info.name, protocol_name(info.cpu.type)));
-  bound_.outputs.push_back({index, binary});
+  bound_.outputs.push_back({.index = index, .binary = binary});
   return {};
 }
 
 }  // namespace
 
-Result<InferRequest> read_infer_request(HttpRequest request, const Model& model) {
-  return RequestBinder(std::move(request), model).read();
+Result<InferRequest> read_infer_request(HttpRequest request, const Model& model,
+                                        const RegionMemory& shared) {
+  return RequestBinder(std::move(request), model, shared).read();
 }
 
 Result<Deadline> deadline_of_field(const HttpRequest& request) {

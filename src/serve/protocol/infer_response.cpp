@@ -114,7 +114,11 @@ json description(const OutputTensor& output, std::span<const std::string> labels
   json described = {{"name", output.name},
                     {"datatype", protocol_name(output.type)},
                     {"shape", shape_of(output.shape)}};
-  if (output.binary)
+  if (output.part != nullptr)
+    described["parameters"] = {{"shared_memory_region", output.part->region->name()},
+                               {"shared_memory_offset", output.part->offset},
+                               {"shared_memory_byte_size", output.bytes.size()}};
+  else if (output.binary)
     described["parameters"] = {{"binary_data_size", output.bytes.size()}};
   else
     described["data"] = data_of(output);
@@ -131,7 +135,8 @@ HttpResponse infer_response(std::string_view model, std::string_view version, st
   HttpResponse response;
   for (const OutputTensor& output : outputs) {
     body["outputs"].push_back(description(output, labels));
-    if (output.binary && !output.bytes.empty()) response.raw.push_back(output.bytes);
+    if (output.part == nullptr && output.binary && !output.bytes.empty())
+      response.raw.push_back(output.bytes);
   }
   response.text = body.dump(-1, ' ', false, json::error_handler_t::replace);
   if (response.raw.empty()) return response;

@@ -9,6 +9,7 @@
 
 #include "millrace/tensor.hpp"
 #include "serve/http/message.h"
+#include "serve/shared_memory/shared_regions.h"
 
 namespace millrace::serve {
 
@@ -18,7 +19,8 @@ struct OutputTensor {
   TensorShape shape;
   std::span<const std::byte> bytes;
   bool binary = false;
-  uint32_t classes = 0;  // number of highest classes to return; 0: all elements
+  uint32_t classes = 0;              // number of highest classes to return; 0: all elements
+  const RegionPart* part = nullptr;  // of shared memory, which holds it; null: the answer does
 };
 
 // Returns the answer, with the names of classes from `labels`. Raw outputs are referred to, not

@@ -104,6 +104,7 @@ class RequestReader : public nlohmann::json_sax<nlohmann::json> {
   std::vector<Place> places_;
   std::string key_, error_;
   bool in_outputs_ = false, of_tensor_ = false;
+  size_t parameters_ = 0;
   std::vector<int64_t> counts_;  // of the lists of data that are open
   JsonInferRequest request_;
 };
@@ -130,6 +131,8 @@ bool RequestReader::scalar(Parameter value) {
   if (places_.empty()) return fail("it is no JSON object");
   switch (place()) {
     case Place::kParameters:
+      if (++parameters_ > kMostJsonParameters)
+        return fail(fmt::format("it has more than {} parameters", kMostJsonParameters));
       (of_tensor_ ? tensor().parameters : request_.parameters)[key_] = std::move(value);
       return true;
     case Place::kRequest:

@@ -67,6 +67,10 @@ struct JsonLimits {
 // The deepest nesting of objects and lists: a tensor of the highest rank, and what is around it.
 inline constexpr size_t kMostJsonDepth = TensorShape::kMaxRank + 4;
 
+// The most parameters of a request, those of its tensors among them: a short one takes many times
+// its bytes.
+inline constexpr size_t kMostJsonParameters = 1024;
+
 // kInvalidArgument for text that is no such request, or exceeds a limit; the message says what.
 Result<JsonInferRequest> read_json_request(std::string_view text, const JsonLimits& limits);
 
