@@ -1,6 +1,6 @@
 // The messages of inference as bytes. Requests are parsed here, and not by gRPC, so that their
 // fields are counted before there is memory for them: an empty input takes two bytes of a message,
-// and a hundred when it has been parsed. Thread-safe.
+// and 192 when it has been parsed. Thread-safe.
 #pragma once
 
 #include <grpcpp/support/byte_buffer.h>
