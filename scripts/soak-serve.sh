@@ -10,7 +10,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 readonly build=${1:-build/release} seconds=${2:-600}
-readonly work=$(mktemp -d)
+work=$(mktemp -d)
+readonly work
 
 server=
 end() {
