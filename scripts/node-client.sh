@@ -27,8 +27,8 @@ cp tests/serve/node_client/{package.json,client.js} "$folder"
 
 mkdir "$folder/models"
 cp models/glyphs/glyphs.onnx "$folder/models"
-"$build/bin/millrace" serve "$folder/models" --device null --http-port 0 --grpc-port 0 --model-control \
-  >"$folder/ready" &
+"$build/bin/millrace" serve "$folder/models" --http-port 0 --grpc-port 0 --model-control \
+  --shared-memory >"$folder/ready" &
 server=$!
 port=
 for _ in {1..200}; do

@@ -1,8 +1,10 @@
 // Calls every method that a definition of the Open Inference Protocol has, on a running server, with
 // gRPC's own library for Node, and checks the answers.
 //
-// usage: node client.js PROTO ADDRESS     a server of the model glyphs, with --model-control
+// usage: node client.js PROTO ADDRESS     a server of a folder with glyphs.onnx, with
+//                                        --model-control and --shared-memory
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
 import grpc from '@grpc/grpc-js';
 import loader from '@grpc/proto-loader';
 
@@ -115,13 +117,28 @@ const checks = {
     scoresOf(await call('ModelInfer', rawRequest()));
   },
 
+  // The pixels lie in a region that the client made, and the scores come to another place in it.
   async sharedMemory() {
-    // A region of a client on this machine; a server that offers none says so, by that code.
-    await call('SystemSharedMemoryStatus', {});
-    const region = {name: 'none', key: '/millrace-there-is-no-such-region', byte_size: 4096};
-    const error = await call('SystemSharedMemoryRegister', region).then(() => assert.fail('it exists'), (e) => e);
-    assert.notEqual(error.code, grpc.status.UNIMPLEMENTED, error.details);
-    await call('SystemSharedMemoryUnregister', {});
+    const key = `/millrace-node-client-${process.pid}`;
+    const region = {shared_memory_region: {string_param: 'mine'}};
+    const file = `/dev/shm${key}`;
+    fs.writeFileSync(file, Buffer.concat([pixels, Buffer.alloc(4096)]), {mode: 0o600});
+    try {
+      await call('SystemSharedMemoryRegister', {name: 'mine', key, byte_size: 8192});
+      const {regions} = await call('SystemSharedMemoryStatus', {});
+      assert.equal(regions.mine.byte_size, 8192);
+      await call('ModelInfer', {
+        model_name: 'glyphs',
+        inputs: [{...image, parameters: {...region, shared_memory_byte_size: {int64_param: 4096}}}],
+        outputs: [{name: 'scores', parameters: {...region, shared_memory_offset: {int64_param: 4096},
+          shared_memory_byte_size: {int64_param: 160}}}]});
+      await call('SystemSharedMemoryUnregister', {name: 'mine'});
+      const given = rawRequest({parameters: {binary_data_output: {bool_param: true}}});
+      const expected = (await call('ModelInfer', given)).raw_output_contents[0];
+      assert.deepEqual(fs.readFileSync(file).subarray(4096, 4096 + 160), expected);
+    } finally {
+      fs.unlinkSync(file);
+    }
   },
 };
 
