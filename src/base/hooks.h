@@ -14,22 +14,25 @@
 namespace millrace {
 
 enum class HookPoint : uint8_t {
-  kSubmitted,     // subject: sequence id
-  kStarted,       // subject: sequence id, detail: lane
-  kCompleted,     // subject: sequence id, detail: StatusCode; emitted before the publication
-  kWaited,        // subject: sequence id, detail: the StatusCode that the waiter received
-  kBufferMade,    // subject: device address, detail: bytes
-  kBufferMapped,  // subject: device address, detail: bytes
-  kBufferSynced,  // subject: device address, detail: 0 towards the device, 1 towards the host
-  kBufferFreed,   // subject: device address, detail: bytes
-  kInjected,      // subject: sequence id, detail: the number that the fault injector gave the fault
-  kSyncMissing,   // under strict sync only; subject and detail as for kBufferSynced
-  kRefused,       // subject: 0, detail: the StatusCode with which a full session refused a job
-  kWaitBegan,     // subject: sequence id; kWaited follows on the same thread
+  kSubmitted,      // subject: sequence id
+  kStarted,        // subject: sequence id, detail: lane
+  kCompleted,      // subject: sequence id, detail: StatusCode; emitted before the publication
+  kWaited,         // subject: sequence id, detail: the StatusCode that the waiter received
+  kBufferMade,     // subject: device address, detail: bytes
+  kBufferMapped,   // subject: device address, detail: bytes
+  kBufferSynced,   // subject: device address, detail: 0 towards the device, 1 towards the host
+  kBufferFreed,    // subject: device address, detail: bytes
+  kInjected,       // subject: sequence id, detail: named_number() (base/names.h) of the kind of the
+                   // fault and the number that the fault injector gave it
+  kSyncMissing,    // under strict sync only; subject and detail as for kBufferSynced
+  kRefused,        // subject: 0, detail: the StatusCode with which a full session refused a job
+  kWaitBegan,      // subject: sequence id; kWaited follows on the same thread
   kCallbackBegan,  // subject: the id that the callback receives; kCallbackEnded follows
   kCallbackEnded,  // subject: as for kCallbackBegan
   kPhaseBegan,  // subject: sequence id, detail: the NameId (base/names.h) of what the running job
                 // does from now on, such as an operator; it ends where the next one begins
+  kExchangeBegan,  // subject: ExchangeId (base/exchange_events.h), detail: bytes
+  kExchangeEnded,  // subject: as for kExchangeBegan, detail: StatusCode; on any thread
 };
 
 struct HookEvent {

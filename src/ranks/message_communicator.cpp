@@ -4,12 +4,15 @@
 #include "ranks/message_communicator.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstring>
 #include <numeric>
 
 #include "base/contained.h"
+#include "base/exchange_events.h"
+#include "base/hooks.h"
 #include "base/log.h"
 #include "ranks/reduce.h"
 
@@ -52,6 +55,12 @@ void copy(std::span<const std::byte> from, std::byte* to) noexcept {
   if (!from.empty()) std::memmove(to, from.data(), from.size());
 }
 
+// Returns a text such as "rank 1 of 0, 1, 2, 3", of numbers among all ranks.
+std::string names_of(const Channel& channel) {
+  return fmt::format("rank {} of {}", channel.ranks()[channel.rank()],
+                     fmt::join(channel.ranks(), ", "));
+}
+
 // The time for which a rank that has lost another one keeps its connections to the remaining ranks,
 // so that they receive the reason. Closing a connection discards data in transit; they would see
 // that this rank has ended, and not which rank was the first.
@@ -77,6 +86,7 @@ MessageCommunicator::MessageCommunicator(std::unique_ptr<Channel> channel,
                                          std::chrono::nanoseconds timeout)
     : channel_(std::move(channel)),
       timeout_(timeout),
+      names_(names_of(*channel_)),
       parts_(channel_->size()),
       operands_(channel_->size()) {}
 
@@ -114,11 +124,15 @@ Result<std::shared_ptr<Communicator>> MessageCommunicator::group(std::span<const
 }
 
 template <class Body>
-Status MessageCommunicator::run(Signature signature, const Limit& limit, Body&& body) {
+Status MessageCommunicator::run(Signature signature, const Limit& limit, Body&& body,
+                                std::string_view name) {
   MILLRACE_RETURN_IF_ERROR(channel_->link().failure());
   signature.number = ++operations_;
   OperationWait wait(signature, limit, timeout_);
+  const ExchangeId exchange =
+      begin_exchange(name.empty() ? name_of(signature.operation) : name, names_, signature.bytes);
   Status status = contained([&] { return body(signature, wait); });
+  end_exchange(exchange, status.code());
   if (status.ok()) return status;
   const Status told = contained([&] {
     channel_->tell_reason(status);
@@ -133,10 +147,14 @@ Status MessageCommunicator::run(Signature signature, const Limit& limit, Body&& 
   return status;
 }
 
-Status MessageCommunicator::exchange_once(const Signature& signature, const Limit& limit) {
-  return run(signature, limit, [&](const Signature& numbered, OperationWait& wait) {
-    return channel_->exchange(numbered, parts_, wait);
-  });
+Status MessageCommunicator::exchange_once(const Signature& signature, const Limit& limit,
+                                          std::string_view name) {
+  return run(
+      signature, limit,
+      [&](const Signature& numbered, OperationWait& wait) {
+        return channel_->exchange(numbered, parts_, wait);
+      },
+      name);
 }
 
 std::byte* MessageCommunicator::scratch(size_t bytes) {
@@ -252,8 +270,10 @@ Status MessageCommunicator::broadcast(std::span<std::byte> data, uint32_t root,
     if (root == rank()) parts_[r].send = data;
     if (root == r) parts_[r].receive = data;
   }
+  std::string name;
+  if (hooks_observed()) name = fmt::format("broadcast from {}", number_of(root));
   return exchange_once({.operation = Operation::kBroadcast, .bytes = data.size(), .root = root},
-                       limit);
+                       limit, name);
 }
 
 Status MessageCommunicator::all_to_all(const InputBlocks& inputs, const OutputBlocks& outputs,
@@ -297,8 +317,12 @@ Status MessageCommunicator::permute(std::span<const std::byte> input, std::optio
     if (to == r) parts_[r].send = sent;
     if (from == r) parts_[r].receive = output;
   }
+  std::string name;
+  if (hooks_observed())
+    name = fmt::format("permute{}{}", to ? fmt::format(" to {}", number_of(*to)) : "",
+                       from ? fmt::format(" from {}", number_of(*from)) : "");
   MILLRACE_RETURN_IF_ERROR(
-      exchange_once({.operation = Operation::kPermute, .bytes = input.size()}, limit));
+      exchange_once({.operation = Operation::kPermute, .bytes = input.size()}, limit, name));
   if (from == rank()) copy(sent, output.data());
   return {};
 }

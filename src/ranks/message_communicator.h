@@ -11,6 +11,8 @@
 #include <chrono>
 #include <memory>
 #include <mutex>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "ranks/channel.h"
@@ -56,11 +58,14 @@ class MessageCommunicator final : public Communicator {
  private:
   MessageCommunicator(std::unique_ptr<Channel> channel, std::chrono::nanoseconds timeout);
 
+  // Returns the number that rank `rank` of this group has among all ranks.
+  uint32_t number_of(uint64_t rank) const noexcept { return channel_->ranks()[rank]; }
   // Runs one operation: calls body(signature, wait) with the operation's number in the signature.
-  // If it fails, tells the other ranks why and fails the link.
+  // If it fails, tells the other ranks why and fails the link. Events call it `name` or, if that is
+  // empty, as the operation is called.
   template <class Body>
-  Status run(Signature signature, const Limit& limit, Body&& body);
-  Status exchange_once(const Signature& signature, const Limit& limit);
+  Status run(Signature signature, const Limit& limit, Body&& body, std::string_view name = {});
+  Status exchange_once(const Signature& signature, const Limit& limit, std::string_view name = {});
   // Returns at least `bytes` of memory, which is valid until the next operation.
   std::byte* scratch(size_t bytes);
   // Returns the first element of a rank's piece, if `count` elements are divided into size()
@@ -78,6 +83,7 @@ class MessageCommunicator final : public Communicator {
   std::mutex mutex_;  // held during an operation; guards the members below
   const std::unique_ptr<Channel> channel_;
   const std::chrono::nanoseconds timeout_;
+  const std::string names_;  // of the ranks, for events
   uint64_t operations_ = 0;
   std::vector<Part> parts_;                 // by rank
   std::vector<const std::byte*> operands_;  // by rank

@@ -3,9 +3,8 @@
 #include <fmt/format.h>
 
 namespace millrace::ranks {
-namespace {
 
-constexpr std::string_view name_of(Operation operation) noexcept {
+std::string_view name_of(Operation operation) noexcept {
   switch (operation) {
     case Operation::kAllReduce:
       return "all_reduce";
@@ -28,8 +27,6 @@ constexpr std::string_view name_of(Operation operation) noexcept {
   }
   return "an unknown operation";
 }
-
-}  // namespace
 
 std::string describe(const Signature& signature) {
   const std::string head = fmt::format("{} {}", name_of(signature.operation), signature.number);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "ranks/element.h"
 
@@ -33,6 +34,9 @@ struct Signature {
 
   friend bool operator==(const Signature&, const Signature&) = default;
 };
+
+// Returns the name of an operation, such as "all_reduce".
+std::string_view name_of(Operation operation) noexcept;
 
 // Returns a description, for example "all_reduce 17 (FLOAT32 sum of 4096 bytes)". Invalid values
 // are allowed, since a peer may send them.

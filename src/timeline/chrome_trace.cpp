@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-enum Process : int { kHost = 1, kLanes = 2, kUnits = 3 };
+enum Process : int { kHost = 1, kLanes = 2, kUnits = 3, kRanks = 4 };
 
 // The sink receives pieces of about this size.
 constexpr size_t kPiece = size_t{64} << 10;
@@ -42,7 +42,11 @@ class Writer {
 
   Status write() && {
     text_ = R"({"displayTimeUnit":"ns","otherData":)";
-    append(Json{{"producer", "millrace"}, {"dropped_events", timeline_.dropped}});
+    append(Json{{"producer", "millrace"},
+                {"dropped_events", timeline_.dropped},
+                {"process", timeline_.process},
+                {"ranks", own_ranks()},
+                {"begin_unix_us", timeline_.begin_unix_ns / 1000}});
     text_ += ",\"traceEvents\":[";
     name_process(kHost, "host threads");
     name_process(kLanes, "lanes");
@@ -53,6 +57,7 @@ class Writer {
     write_waiting_jobs();
     for (const HostSlice& slice : timeline_.host) write(slice);
     for (const Event& mark : timeline_.marks) write(mark);
+    write_exchanges();
     text_ += "\n]}\n";
     flush();
     return failure_;
@@ -242,6 +247,55 @@ class Writer {
     add_instant(kHost, host_track(mark.thread), name, category, mark.time_ns, arguments_of(mark));
   }
 
+  // Returns the ranks that this process is, as texts, from the names of its exchanges: "1" for
+  // "rank 1 of 0, 1".
+  std::set<std::string> own_ranks() const {
+    constexpr std::string_view kBefore = "rank ", kAfter = " of ";
+    std::set<std::string> ranks;
+    for (const Exchange& exchange : timeline_.exchanges) {
+      const std::string of = names_of_exchange(exchange.id).second;
+      const size_t end = of.find(kAfter);
+      if (of.starts_with(kBefore) && end != std::string::npos)
+        ranks.insert(of.substr(kBefore.size(), end - kBefore.size()));
+    }
+    return ranks;
+  }
+
+  // Each pair of ends has a track, and another one where exchanges of theirs overlap.
+  void write_exchanges() {
+    if (timeline_.exchanges.empty()) return;
+    name_process(kRanks, "between ranks");
+    std::map<std::string, std::vector<int64_t>> tracks;
+    std::vector<int64_t> busy_until;  // of each track
+    for (const Exchange& exchange : timeline_.exchanges) {
+      const auto [operation, ranks] = names_of_exchange(exchange.id);
+      std::vector<int64_t>& own = tracks[ranks];
+      const auto free = std::ranges::find_if(own, [&](int64_t track) {
+        return busy_until[static_cast<size_t>(track)] <= exchange.begin_ns;
+      });
+      const auto track = free != own.end() ? *free : static_cast<int64_t>(busy_until.size());
+      if (free == own.end()) {
+        own.push_back(track);
+        busy_until.push_back(0);
+        name_track(kRanks, track,
+                   own.size() == 1 ? ranks : fmt::format("{} ({})", ranks, own.size()));
+      }
+      const int64_t end_ns = exchange.end_ns != 0 ? exchange.end_ns : timeline_.end_ns;
+      busy_until[static_cast<size_t>(track)] = end_ns;
+      add_slice(kRanks, track, operation, "exchange", exchange.begin_ns, end_ns,
+                arguments_of(exchange, ranks));
+    }
+  }
+
+  static Json arguments_of(const Exchange& exchange, const std::string& ranks) {
+    Json arguments = {{"ranks", ranks},
+                      {"bytes", exchange.bytes},
+                      {"status", to_string(exchange.status)},
+                      {"thread", exchange.thread}};
+    if (exchange.job != 0) arguments["job"] = short_name(exchange.job);
+    return arguments;
+  }
+
   static std::pair<const char*, const char*> meaning_of(HookPoint point, uint64_t detail) {
     const bool to_host = detail != 0;
     switch (point) {
@@ -267,7 +321,9 @@ class Writer {
   static Json arguments_of(const Event& mark) {
     switch (mark.point) {
       case HookPoint::kInjected: {
-        Json arguments = {{"number", mark.detail}};
+        Json arguments = {{"number", number_in(mark.detail)}};
+        if (const NameId kind = name_in(mark.detail); kind != 0)
+          arguments["kind"] = name_with(kind);
         if (mark.subject != 0) arguments["job"] = short_name(mark.subject);
         return arguments;
       }

@@ -5,6 +5,7 @@
 //                            its submit
 //   process "units"          for each unit, the number of jobs that wait, and those that have ended
 //                            without having run
+//   process "between ranks"  collective operations, sends and receives, if there are any
 //
 // Times are microseconds since the recording began. Thread-safe.
 #pragma once

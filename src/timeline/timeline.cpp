@@ -1,13 +1,23 @@
 #include "timeline/timeline.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <unordered_map>
 #include <utility>
 
+#include "base/clock.h"
+
 namespace millrace::timeline {
 namespace {
+
+// Returns the time of day, in nanoseconds since 1970.
+int64_t unix_ns() {
+  const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(since_1970).count();
+}
 
 // Goes through the events in the order of their times.
 class Builder {
@@ -34,6 +44,10 @@ class Builder {
         return ended(event, HostWork::kWait);
       case HookPoint::kCallbackEnded:
         return ended(event, HostWork::kCallback);
+      case HookPoint::kExchangeBegan:
+        return exchange_began(event);
+      case HookPoint::kExchangeEnded:
+        return exchange_ended(event);
       default:
         timeline_.marks.push_back(event);
     }
@@ -64,6 +78,7 @@ class Builder {
     Job& job = open_job(event.subject);
     job.started_ns = event.time_ns;
     job.runner = event.thread;
+    running_[event.thread] = job.id;
     job.lane = static_cast<queue::LaneId>(event.detail);
   }
   void completed(const Event& event) {
@@ -73,6 +88,7 @@ class Builder {
     // A job completes on the thread that ran it, or never ran.
     job.start_lost = !job.started() && may_lack_start(job, event.thread);
     if (!job.phases.empty()) job.phases.back().end_ns = event.time_ns;
+    running_.erase(event.thread);
   }
   bool may_lack_start(const Job& job, ThreadId runner) const {
     if (recording_.may_lack(job.id, job.submitted_ns)) return true;
@@ -92,9 +108,30 @@ class Builder {
     timeline_.host.push_back({work, event.thread, event.subject, since, event.time_ns, status});
   }
 
+  void exchange_began(const Event& event) {
+    const auto job = running_.find(event.thread);
+    open_exchanges_[event.subject] = timeline_.exchanges.size();
+    timeline_.exchanges.push_back({.id = event.subject,
+                                   .bytes = event.detail,
+                                   .thread = event.thread,
+                                   .job = job == running_.end() ? 0 : job->second,
+                                   .begin_ns = event.time_ns});
+  }
+  // One whose beginning was dropped is not shown.
+  void exchange_ended(const Event& event) {
+    const auto begun = open_exchanges_.find(event.subject);
+    if (begun == open_exchanges_.end()) return;
+    Exchange& exchange = timeline_.exchanges[begun->second];
+    exchange.end_ns = event.time_ns;
+    exchange.status = static_cast<StatusCode>(event.detail);
+    open_exchanges_.erase(begun);
+  }
+
   const Recording& recording_;
   Timeline& timeline_;
   std::unordered_map<queue::SequenceId, size_t> jobs_;  // the last of each id
+  std::unordered_map<ThreadId, queue::SequenceId> running_;
+  std::unordered_map<ExchangeId, size_t> open_exchanges_;
   std::map<std::pair<ThreadId, uint64_t>, int64_t> begun_;
   std::unordered_map<ThreadId, int64_t> first_ns_;  // time of the first event of each thread
 };
@@ -172,6 +209,8 @@ Timeline timeline_of(const Recording& recording) {
   Timeline timeline;
   timeline.begin_ns = recording.begin_ns;
   timeline.end_ns = recording.end_ns;
+  timeline.begin_unix_ns = unix_ns() - (now_ns() - recording.begin_ns);
+  timeline.process = static_cast<uint32_t>(::getpid());
   timeline.dropped = recording.dropped;
   timeline.threads = recording.threads;
   timeline.units = recording.units;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/exchange_events.h"
 #include "base/names.h"
 #include "base/status.h"
 #include "queue/requests/ids.h"
@@ -57,14 +58,29 @@ struct HostSlice {
   StatusCode status = StatusCode::kOk;  // of a wait
 };
 
+// An exchange of data with other ranks: a collective operation, a send or a receive.
+struct Exchange {
+  ExchangeId id = 0;
+  uint64_t bytes = 0;
+  ThreadId thread = 0;
+  queue::SequenceId job = 0;  // that this thread was running; 0: none
+  int64_t begin_ns = 0;
+  int64_t end_ns = 0;  // 0: it still went on
+  StatusCode status = StatusCode::kPending;
+};
+
 struct Timeline {
   int64_t begin_ns = 0;
   int64_t end_ns = 0;
+  // The begin as the time of day, in nanoseconds since 1970, which other processes share.
+  int64_t begin_unix_ns = 0;
+  uint32_t process = 0;   // the id of the process
   uint64_t dropped = 0;   // events that the recording no longer has
   std::vector<Job> jobs;  // in the order in which they were submitted
   std::vector<Row> rows;
   std::vector<HostSlice> host;
-  std::vector<Event> marks;  // events without duration: buffers, injected faults, refusals
+  std::vector<Exchange> exchanges;  // in the order in which they began
+  std::vector<Event> marks;         // events without duration: buffers, injected faults, refusals
   std::map<ThreadId, std::string> threads;
   std::map<uint16_t, std::string> units;
 };

@@ -1,9 +1,15 @@
 // Tests the result of each operation, on threads. The operations are the same over every transport.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <mutex>
+#include <optional>
 #include <random>
+#include <string>
 
+#include "base/exchange_events.h"
+#include "base/hooks.h"
 #include "tests/ranks/every_collective.h"
 #include "tests/ranks/group.h"
 #include "tests/ranks/reference.h"
@@ -232,6 +238,60 @@ TEST(Communicator, RefusesSizesThatDoNotBelongTogetherWithoutAWordToTheOthers) {
             StatusCode::kInvalidArgument);
   EXPECT_EQ(code(group[0]->broadcast(first(4), 2, {})), StatusCode::kInvalidArgument);
   on_each_rank(group, [](Communicator& own) { EXPECT_TRUE(own.barrier({}).ok()); });
+}
+
+// Collects what observers receive of exchanges, from all threads.
+class ExchangeRecorder {
+ public:
+  ExchangeRecorder() { EXPECT_TRUE(add_hook(record, this)); }
+  ~ExchangeRecorder() { remove_hook(record, this); }
+
+  // Returns "operation, ranks: bytes" for each that has begun, and checks that it has ended well.
+  std::vector<std::string> ended() {
+    std::vector<std::string> texts;
+    for (const HookEvent& event : events_) {
+      if (event.point != HookPoint::kExchangeBegan) continue;
+      const auto [operation, ranks] = names_of_exchange(event.subject);
+      texts.push_back(operation + ", " + ranks + ": " + std::to_string(event.detail));
+      const auto ends = std::ranges::count_if(events_, [&](const HookEvent& end) {
+        return end.point == HookPoint::kExchangeEnded && end.subject == event.subject &&
+               end.detail == static_cast<uint64_t>(StatusCode::kOk);
+      });
+      EXPECT_EQ(ends, 1) << texts.back();
+    }
+    return texts;
+  }
+
+ private:
+  static void record(void* self, const HookEvent& event) noexcept {
+    auto& recorder = *static_cast<ExchangeRecorder*>(self);
+    const std::lock_guard lock(recorder.mutex_);
+    recorder.events_.push_back(event);
+  }
+
+  std::mutex mutex_;
+  std::vector<HookEvent> events_;
+};
+
+TEST(Communicator, ObserversSeeWhatRanksExchange) {
+  const Group group = make_group(2);
+  ExchangeRecorder recorder;
+  on_each_rank(group, [](Communicator& own) {
+    const uint32_t rank = own.rank();
+    std::vector<float> values(4), received(4);
+    EXPECT_TRUE(own.all_reduce(input_of(values), output_of(received), Element::kFloat32,
+                               Reduction::kSum, {})
+                    .ok());
+    EXPECT_TRUE(own.broadcast(output_of(values), 1, {}).ok());
+    const auto to = rank == 0 ? std::optional(1U) : std::nullopt;
+    const auto from = rank == 1 ? std::optional(0U) : std::nullopt;
+    EXPECT_TRUE(own.permute(input_of(values), to, output_of(received), from, {}).ok());
+  });
+  EXPECT_THAT(recorder.ended(),
+              testing::UnorderedElementsAre(
+                  "all_reduce, rank 0 of 0, 1: 16", "all_reduce, rank 1 of 0, 1: 16",
+                  "broadcast from 1, rank 0 of 0, 1: 16", "broadcast from 1, rank 1 of 0, 1: 16",
+                  "permute to 1, rank 0 of 0, 1: 16", "permute from 0, rank 1 of 0, 1: 16"));
 }
 
 }  // namespace

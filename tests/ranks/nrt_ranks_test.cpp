@@ -7,7 +7,11 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -17,6 +21,7 @@
 #include "ranks/rendezvous/socket.h"
 #include "tests/ranks/processes.h"
 #include "tests/support/subprocess.h"
+#include "tests/support/temporary_directory.h"
 
 namespace millrace::ranks {
 namespace {
@@ -237,6 +242,34 @@ TEST(NrtRanks, TheSampleSumsUpOverItsProcesses) {
   EXPECT_THAT(result.out, testing::HasSubstr("3 ranks, 5000 numbers: 5 sums are right"));
   EXPECT_EQ(test::run_program({MILLRACE_NRT_ALL_REDUCE, "--help"}, "/").exit_code, 0);
   EXPECT_EQ(test::run_program({MILLRACE_NRT_ALL_REDUCE, "--ranks", "0"}, "/").exit_code, 2);
+}
+
+// A process that shares the sample's environment writes a trace for each rank; they are those of
+// one run, which several ranks see.
+TEST(NrtRanks, TracesHaveTheirCollectives) {
+  const test::TemporaryDirectory directory;
+  const test::ProgramResult result =
+      test::run_program({"env", "MILLRACE_TRACE=" + directory.file("%p.json"),
+                         MILLRACE_NRT_ALL_REDUCE, "--ranks", "2", "-n", "5", "-c", "5000"},
+                        "/");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  std::vector<std::string> ranks;
+  for (const auto& entry : std::filesystem::directory_iterator(directory.path())) {
+    const auto trace = nlohmann::json::parse(std::ifstream(entry.path()));
+    size_t reductions = 0;
+    for (const auto& event : trace["traceEvents"]) {
+      if (event.value("name", "") != "all_reduce") continue;
+      ++reductions;
+      EXPECT_EQ(event["args"]["bytes"], 5000 * sizeof(float));
+      EXPECT_EQ(event["args"]["status"], "OK");
+      EXPECT_TRUE(event["args"].contains("job"));
+    }
+    if (reductions == 0) continue;
+    EXPECT_GE(reductions, 5u);
+    EXPECT_EQ(trace["otherData"]["ranks"].size(), 1u);
+    ranks.push_back(trace["otherData"]["ranks"][0]);
+  }
+  EXPECT_THAT(ranks, testing::UnorderedElementsAre("0", "1"));
 }
 
 }  // namespace

@@ -135,7 +135,7 @@ TEST(ChromeTrace, InstantsSayWhatHappened) {
   Timeline timeline = timeline_with({});
   timeline.marks = {{.time_ns = 2'000,
                      .subject = sequence_of(3, 17),
-                     .detail = 6,
+                     .detail = named_number(name_id("slow"), 6),
                      .thread = 20,
                      .point = HookPoint::kInjected},
                     {.time_ns = 3'000,
@@ -152,6 +152,7 @@ TEST(ChromeTrace, InstantsSayWhatHappened) {
   ASSERT_EQ(faults.size(), 1u);
   EXPECT_EQ(faults[0]["args"]["job"], "3:17");
   EXPECT_EQ(faults[0]["args"]["number"], 6);
+  EXPECT_EQ(faults[0]["args"]["kind"], "slow");
   const auto syncs = events(timeline, "i", "sync");
   ASSERT_EQ(syncs.size(), 1u);
   EXPECT_EQ(syncs[0]["name"], "sync to host");
@@ -159,6 +160,36 @@ TEST(ChromeTrace, InstantsSayWhatHappened) {
   const auto refusals = events(timeline, "i", "refused");
   ASSERT_EQ(refusals.size(), 1u);
   EXPECT_EQ(refusals[0]["args"]["status"], "QUEUE_FULL");
+}
+
+TEST(ChromeTrace, ExchangesAreOnTracksOfTheirRanks) {
+  const auto exchange = [](const char* names, int64_t begin_ns, int64_t end_ns) {
+    return Exchange{.id = named_number(name_id(names), 1),
+                    .bytes = 4096,
+                    .thread = 20,
+                    .job = sequence_of(3, 17),
+                    .begin_ns = begin_ns,
+                    .end_ns = end_ns,
+                    .status = end_ns == 0 ? StatusCode::kPending : StatusCode::kOk};
+  };
+  Timeline timeline = timeline_with({});
+  EXPECT_EQ(json::parse(chrome_trace(timeline))["otherData"]["ranks"], json::array());
+  timeline.exchanges = {exchange("all_reduce\nrank 1 of 0, 1", 2'000, 4'000),
+                        exchange("all_gather\nrank 1 of 0, 1", 3'000, 5'000),
+                        exchange("send\ncore 0 to core 1 of 10.0.0.2", 4'000, 0),
+                        exchange("all_reduce\nrank 1 of 0, 1", 4'000, 6'000)};
+  const auto slices = events(timeline, "X", "exchange");
+  ASSERT_EQ(slices.size(), 4u);
+  EXPECT_EQ(slices[0]["name"], "all_reduce");
+  EXPECT_EQ(slices[0]["args"]["ranks"], "rank 1 of 0, 1");
+  EXPECT_EQ(slices[0]["args"]["bytes"], 4096);
+  EXPECT_EQ(slices[0]["args"]["job"], "3:17");
+  EXPECT_DOUBLE_EQ(slices[0]["dur"], 2.0);
+  EXPECT_NE(slices[0]["tid"], slices[1]["tid"]) << "they overlap";
+  EXPECT_NE(slices[0]["tid"], slices[2]["tid"]) << "they are between others";
+  EXPECT_EQ(slices[0]["tid"], slices[3]["tid"]);
+  EXPECT_DOUBLE_EQ(slices[2]["dur"], 96.0) << "until the end of the recording";
+  EXPECT_EQ(json::parse(chrome_trace(timeline))["otherData"]["ranks"], json::array({"1"}));
 }
 
 TEST(ChromeTrace, SaysHowManyEventsWereDropped) {

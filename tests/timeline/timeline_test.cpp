@@ -170,6 +170,31 @@ TEST(Timeline, WaitsAndCallbacksAreOfTheirThreads) {
   EXPECT_EQ(timeline.host[1].subject, 5u);
 }
 
+TEST(Timeline, ExchangeIsOfTheJobThatItsThreadRuns) {
+  const ExchangeId inside = named_number(name_id("all_reduce\nrank 1 of 0, 1"), 1);
+  const ExchangeId alone = named_number(name_id("barrier\nrank 1 of 0, 1"), 2);
+  const ExchangeId lost = named_number(0, 3);
+  const Timeline timeline = Events()
+                                .submit(1)
+                                .start(1)
+                                .add(HookPoint::kExchangeBegan, inside, kLane, 4096)
+                                .add(HookPoint::kExchangeBegan, alone, kHost)
+                                .add(HookPoint::kExchangeEnded, lost, kLane)
+                                .add(HookPoint::kExchangeEnded, inside, kLane,
+                                     static_cast<uint64_t>(StatusCode::kIoError))
+                                .complete(1)
+                                .timeline();
+  ASSERT_EQ(timeline.exchanges.size(), 2u) << "one without a beginning is not shown";
+  EXPECT_EQ(timeline.exchanges[0].bytes, 4096u);
+  EXPECT_EQ(timeline.exchanges[0].job, sequence_of(kUnit, 1));
+  EXPECT_EQ(timeline.exchanges[0].begin_ns, 102);
+  EXPECT_EQ(timeline.exchanges[0].end_ns, 105);
+  EXPECT_EQ(timeline.exchanges[0].status, StatusCode::kIoError);
+  EXPECT_EQ(timeline.exchanges[1].job, 0u);
+  EXPECT_EQ(timeline.exchanges[1].end_ns, 0) << "it still goes on";
+  EXPECT_EQ(timeline.exchanges[1].status, StatusCode::kPending);
+}
+
 TEST(Timeline, OtherEventsAreMarks) {
   const Timeline timeline = Events().add(HookPoint::kInjected, 1, kLane, 6).timeline();
   ASSERT_EQ(timeline.marks.size(), 1u);

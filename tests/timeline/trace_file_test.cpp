@@ -18,6 +18,7 @@
 
 #include "base/log.h"
 #include "device/registry.h"
+#include "memory/buffer.h"
 #include "tests/runtime/session_fixture.h"
 #include "tests/support/run_in_child.h"
 #include "tests/support/temporary_directory.h"
@@ -186,6 +187,25 @@ TEST_F(TraceFile, ShowsInjectedFaultsAndTheStatusesOfTheirJobs) {
   for (const json& job : jobs()) statuses.push_back(job["args"]["status"]);
   EXPECT_THAT(statuses, testing::UnorderedElementsAre("OK", "OK", "DEVICE_FAILED", "OK", "OK"));
   EXPECT_EQ(events("i", "fault").size(), 1u);
+}
+
+// Holds are of tests only, and those of collectives are in tests/ranks.
+TEST_F(TraceFile, ShowsEveryKindOfInjectedFault) {
+  variables_["MILLRACE_FAULTS"] =
+      "fail:jobs=1,status=INTERNAL; slow:jobs=2,for=1us; hang:jobs=3,for=1us; nan:jobs=4; "
+      "full:jobs=5; oom:allocs=1; fdloss:jobs=1";
+  ASSERT_EQ(run([] {
+              Program program;
+              program.submit_and_wait(6);
+              if (memory::Buffer::allocate(64).ok()) return 1;
+              return memory::Buffer::allocate(64).value().export_fd().ok() ? 2 : 0;
+            }),
+            0);
+  std::map<std::string, int> kinds;
+  for (const json& fault : events("i", "fault")) ++kinds[fault["args"]["kind"]];
+  const std::map<std::string, int> expected = {{"fail", 1}, {"slow", 1}, {"hang", 1},  {"nan", 1},
+                                               {"full", 1}, {"oom", 1},  {"fdloss", 1}};
+  EXPECT_EQ(kinds, expected);
 }
 
 TEST_F(TraceFile, HasTheLastEventsWhereThereIsNoRoomForAll) {

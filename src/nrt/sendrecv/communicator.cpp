@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/contained.h"
+#include "base/exchange_events.h"
 
 namespace millrace::nrt::sendrecv {
 namespace {
@@ -97,6 +98,7 @@ void Communicator::release(Request& request) noexcept {
   const std::lock_guard lock(mutex_);
   request.storage.reset();
   request.result = {};
+  request.exchange.reset();
   request.handle = nullptr;
   request.state.store(Request::State::kFree, std::memory_order_relaxed);
   free_.push_back(static_cast<Index>(&request - requests_.data()));
@@ -113,6 +115,7 @@ Request* Communicator::front() noexcept {
 }
 
 void Communicator::finish_front(Status status, size_t bytes) noexcept {
+  end_exchange(front()->exchange.value_or(0), status.code());
   const std::lock_guard lock(mutex_);
   Request& request = requests_[pending_[first_pending_]];
   first_pending_ = (first_pending_ + 1) % kMostRequests;
@@ -144,6 +147,8 @@ Result<Interest> Communicator::progress() {
   for (size_t bytes = 0; bytes < kTurn;) {
     Request* const request = front();
     if (request == nullptr) return Interest::kNothing;
+    if (!request->exchange)
+      request->exchange = begin_exchange(sends ? "send" : "receive", name_, request->bytes);
     const Result<size_t> step =
         contained([&] { return sends ? send_some(*request) : receive_some(*request); });
     if (!step.ok()) return step.status();

@@ -10,7 +10,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
+#include "base/exchange_events.h"
 #include "base/status.h"
 #include "memory/host_access.h"
 #include "nrt/objects/handles.h"
@@ -45,6 +47,7 @@ struct Request {
   std::shared_ptr<const Storage> storage;
   memory::HostAccess access;  // host access to the bytes
   int64_t posted_ns = 0;
+  std::optional<ExchangeId> exchange;  // set since it is the first of its communicator's queue
 
   Status result;
   size_t moved = 0;  // number of bytes that were sent or received

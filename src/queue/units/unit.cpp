@@ -164,6 +164,7 @@ Status Unit::run_inline(const InlineRun& run) noexcept {
 
 Status Unit::wait(SequenceId id, std::chrono::nanoseconds timeout) {
   if (is_forked_child()) return forked_status();
+  emit(HookPoint::kWaitBegan, id);
   Status status = impl_->wait(id, timeout);
   emit(HookPoint::kWaited, id, static_cast<uint64_t>(status.code()));
   return status;
