@@ -3,12 +3,15 @@
 of places on the canvas. Skipped (77) where there is no Chromium; Debian's package is `chromium`.
 
 usage: page_in_browser.py MILLRACE_TOOL MODEL"""
+import base64
 import collections
+import html
 import json
 import os
 import pathlib
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -16,7 +19,7 @@ import unittest
 
 TOOL, MODEL = sys.argv[1:3]
 TRACE = re.compile(r'(<script type="application/json" id="trace">)(.*?)(</script>)', re.DOTALL)
-HOST, LANES, UNITS = 1, 2, 3  # processes of a trace
+HOST, LANES, UNITS, RANKS = 1, 2, 3, 4  # processes of a trace
 FRAMES = 40
 
 # Writes the colour of each place that a test asks for into the title, which --dump-dom shows.
@@ -29,6 +32,29 @@ document.title = JSON.stringify(PLACES.map(([row, time]) => {
   return [...pixel].join(" ");
 }));
 </script>"""
+
+# Saves the view in both formats, and writes what would be saved into the title. No file is written, and nothing is
+# waited for.
+SAVED = """<script>
+const blobs = [], names = [];
+window.Blob = class { constructor(parts, {type}) { this.text = parts.join(""); this.type = type; } };
+canvas.toBlob = (done, type) => done({type, url: canvas.toDataURL(type)});
+URL.createObjectURL = (blob) => { blobs.push(blob); return "blob:none"; };
+HTMLAnchorElement.prototype.click = function() { names.push(this.download); };
+setRange(0, 500);
+for (const id of ["save-svg", "save-png"]) document.getElementById(id).click();
+const [svg, png] = blobs;
+const root = new DOMParser().parseFromString(svg.text, svg.type).documentElement;
+document.title = JSON.stringify({
+  names, root: root.tagName, texts: [...root.querySelectorAll("text")].map((element) => element.textContent),
+  colours: [...root.querySelectorAll("rect")].map((element) => element.getAttribute("fill")),
+  svg: [root.getAttribute("width"), root.getAttribute("height")].map(Number),
+  png: png.url, canvas: [canvas.width, canvas.height]});
+</script>"""
+
+
+def title_of(document):
+    return json.loads(html.unescape(re.search("<title>(.*?)</title>", document)[1]))
 
 
 def opened(page):
@@ -84,10 +110,10 @@ class PageInBrowser(unittest.TestCase):
         program = [TOOL, "bench", MODEL, "--scenario", "offline", "--in-flight", "4", "--lanes", "2", "-n", str(FRAMES)]
         subprocess.run([TOOL, "trace", "-o", cls.page, "--", *program], check=True, capture_output=True, timeout=120)
 
-    def page_with(self, trace, places=()):
+    def page_with(self, trace, places=(), script=PROBE):
         text = TRACE.sub(lambda found: found[1] + json.dumps(trace) + found[3], self.page.read_text())
         page = self.folder / "other.html"
-        page.write_text(text.replace("</body>", PROBE.replace("PLACES", json.dumps(places)) + "</body>"))
+        page.write_text(text.replace("</body>", script.replace("PLACES", json.dumps(places)) + "</body>"))
         return page
 
     def test_the_tables_have_the_jobs_and_the_lanes_of_the_trace(self):
@@ -120,11 +146,67 @@ class PageInBrowser(unittest.TestCase):
         # Between the lines of the scale.
         places = [["lane 0", 620], ["lane 0", 4130], ["unit 0", 620], ["unit 0", 1230], ["unit 0", 4130]]
         document = opened(self.page_with(trace, places))
-        busy, idle, none, waits, none_later = json.loads(re.search("<title>(.*?)</title>", document)[1].replace(
-            "&quot;", '"'))
+        busy, idle, none, waits, none_later = title_of(document)
         self.assertNotEqual(busy, idle)
         self.assertNotEqual(waits, none)
         self.assertEqual(none_later, none)
+
+    def test_gaps_say_what_the_host_did_while_a_unit_had_no_job(self):
+        # The third job is submitted 5000 us after the end of the second one.
+        trace = trace_of_jobs(lanes=1, jobs=3, phases=0, microseconds=1000)
+        for event in trace["traceEvents"]:
+            if event.get("ts", 0) >= 2000:
+                event["ts"] += 5000
+        trace["traceEvents"] += [
+            {"ph": "M", "name": "thread_name", "pid": HOST, "tid": 1, "args": {"name": "main 1"}},
+            {"ph": "X", "name": "wait 0:2", "cat": "wait", "pid": HOST, "tid": 1, "ts": 1500, "dur": 2500,
+             "args": {"job": "0:2", "status": "OK"}},
+            {"ph": "X", "name": "callback 0:2", "cat": "callback", "pid": HOST, "tid": 1, "ts": 4500, "dur": 1000,
+             "args": {"job": "0:2"}}]
+        document = opened(self.page_with(trace))
+        self.assertEqual(table(document, "gaps"), [
+            ["unit 0", "5.000 ms", "2.000 ms", "0:3", "main 1", "2.000 ms", "1.000 ms", "2.000 ms",
+             "wait 0:2"]])
+        self.assertEqual(table(document, "waits"), [["main 1", "2.500 ms", "1.500 ms", "wait 0:2", "OK"]])
+        none = opened(self.page_with(trace_of_jobs(lanes=1, jobs=3, phases=0, microseconds=1000)))
+        self.assertEqual(table(none, "gaps"), [])
+
+    def test_traces_of_several_programs_are_below_each_other(self):
+        one, other = (trace_of_jobs(lanes=1, jobs=3, phases=0, microseconds=1000) for _ in range(2))
+        names = ["rank 0", "rank 1"]
+        events = []
+        for program, trace in enumerate((one, other)):
+            for event in trace["traceEvents"]:
+                event["pid"] += 10 * program
+                if "job" in event.get("args", {}):
+                    event["args"]["job"] = f"{names[program]}/{event['args']['job']}"
+                events.append(event)
+            events.append({"ph": "X", "name": "all_reduce", "cat": "exchange", "pid": 10 * program + RANKS, "tid": 0,
+                           "ts": 1200, "dur": 300, "args": {"ranks": f"rank {program} of 0, 1", "bytes": 4096,
+                                                            "status": "OK" if program else "IO_ERROR"}})
+        trace = {"traceEvents": events, "otherData": {"dropped_events": 0, "programs": names}}
+        document = opened(self.page_with(trace))
+        self.assertEqual(dict(table(document, "totals"))["jobs that ran"], "6")
+        self.assertEqual([row[:2] for row in table(document, "lanes")],
+                         [["rank 0: lane 0", "3"], ["rank 1: lane 0", "3"]])
+        exchanges = sorted(table(document, "exchanges"), key=lambda row: row[1])
+        self.assertEqual(exchanges, [
+            ["all_reduce", "rank 0: rank 0 of 0, 1", "1", "300.0 us", "300.0 us", "4.000 KiB", "1"],
+            ["all_reduce", "rank 1: rank 1 of 0, 1", "1", "300.0 us", "300.0 us", "4.000 KiB", "0"]])
+
+    def test_what_is_seen_is_saved_as_svg_and_png(self):
+        trace = trace_of_jobs(lanes=2, jobs=4, phases=2, microseconds=1000)
+        trace["traceEvents"][0]["args"]["name"] = "lane <0> & \"more\""
+        saved = title_of(opened(self.page_with(trace, script=SAVED)))
+        self.assertEqual(saved["names"], ["timeline.svg", "timeline.png"])
+        self.assertEqual(saved["root"], "svg")
+        self.assertIn("lane <0> & \"more\"", saved["texts"])
+        self.assertIn("job 0:1", saved["texts"])
+        self.assertNotIn("job 0:2", saved["texts"], "it lies outside of the range that is seen")
+        self.assertEqual([colour for colour in saved["colours"] if not re.fullmatch("#[0-9a-f]{6}", colour)], [])
+        self.assertEqual(saved["svg"], saved["canvas"])
+        png = base64.b64decode(saved["png"].removeprefix("data:image/png;base64,"))
+        self.assertEqual(list(struct.unpack(">II", png[16:24])), saved["canvas"], "the size in the header")
 
 
 if __name__ == "__main__":

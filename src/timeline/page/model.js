@@ -2,7 +2,10 @@
 // It takes no document, so that it can be run without a browser.
 "use strict";
 
-const kHost = 1, kLanes = 2, kUnits = 3;  // processes of the trace
+// What a process of the trace holds. Where a trace has several programs, each has its processes ten
+// numbers after those of the one before.
+const kHost = 1, kLanes = 2, kUnits = 3, kRanks = 4;
+const kindOf = (pid) => pid % 10, programOf = (pid) => Math.floor(pid / 10);
 
 // Reads the events of a trace. Times are microseconds.
 function readTrace(trace) {
@@ -13,9 +16,11 @@ function readTrace(trace) {
   const row = (event) => {
     const key = event.pid + "/" + event.tid;
     if (!rows.has(key))
-      rows.set(key, {process: event.pid, track: event.tid, slices: [], marks: []});
+      rows.set(key, {process: kindOf(event.pid), program: programOf(event.pid), track: event.tid,
+                     slices: [], marks: []});
     return rows.get(key);
   };
+  const programs = trace.otherData.programs || [""];
   for (const event of trace.traceEvents) {
     if (event.ph === "M" && event.name === "thread_name")
       names.set(event.pid + "/" + event.tid, event.args.name);
@@ -31,16 +36,19 @@ function readTrace(trace) {
     of.slices.sort((a, b) => a.begin - b.begin || b.end - a.end);
     of.marks.sort((a, b) => a.time - b.time);
   }
-  for (const counter of counters.values())
-    counter.name = names.get(kUnits + "/" + counter.unit) || "unit " + counter.unit;
+  const unitName = (unit, program = 0) =>
+      names.get((10 * program + kUnits) + "/" + unit) || "unit " + unit;
+  for (const counter of counters.values()) counter.name = unitName(counter.unit, counter.program);
   const all = [...jobs.values()];
   all.forEach(divideLatency);
   return {
-    rows: [...rows.values()].sort((a, b) => a.process - b.process || a.track - b.track),
+    rows: [...rows.values()].sort((a, b) =>
+        a.program - b.program || a.process - b.process || a.track - b.track),
     jobs: all,
     jobsByName: jobs,
-    unitName: (unit) => names.get(kUnits + "/" + unit) || "unit " + unit,
-    counters: [...counters.values()].sort((a, b) => a.unit - b.unit),
+    programs,
+    unitName,
+    counters: [...counters.values()].sort((a, b) => a.program - b.program || a.unit - b.unit),
     phases,
     dropped: trace.otherData.dropped_events,
     span: spanOf(rows.values()),
@@ -59,6 +67,7 @@ function addSlice(event, row, jobs, phases) {
   const job = jobs.get(name);
   if (event.cat === "submit") {
     job.submitted = event.ts;
+    job.submitRow = row;
   } else if (event.cat === "job") {
     Object.assign(job, {started: event.ts, ended: slice.end, status: event.args.status, row, slice});
   } else if (event.cat === "phase") {
@@ -71,8 +80,10 @@ function addSlice(event, row, jobs, phases) {
 }
 
 function addCount(event, counters) {
-  if (!counters.has(event.tid)) counters.set(event.tid, {unit: event.tid, points: []});
-  counters.get(event.tid).points.push({time: event.ts, count: event.args.jobs});
+  const key = event.pid + "/" + event.tid;
+  if (!counters.has(key))
+    counters.set(key, {unit: event.tid, program: programOf(event.pid), points: []});
+  counters.get(key).points.push({time: event.ts, count: event.args.jobs});
 }
 
 // Divides the latency of a job: it waits, runs, and the program learns of its end.
@@ -136,12 +147,77 @@ function idleWhileWaiting(row, waiting) {
   return idle;
 }
 
+// Returns the stretches in which a unit had no job, neither one that ran nor one that waited, although
+// a thread had more for it, the longest first: from the end of the unit's last job to the submit of
+// its next one.
+function gapsOfUnits(model) {
+  const until = new Map();  // when the last job of each unit ended
+  const gaps = [];
+  const submitted = model.jobs.filter((job) => job.started !== undefined && job.submitRow);
+  submitted.sort((a, b) => a.submitted - b.submitted);
+  for (const job of submitted) {
+    const unit = job.slice.args.unit, program = job.row.program, key = program + "/" + unit;
+    const begin = until.get(key);
+    if (begin !== undefined && begin < job.submitted)
+      gaps.push({unit: model.unitName(unit, program), program, begin, end: job.submitted, job,
+                 row: job.submitRow});
+    until.set(key, Math.max(begin === undefined ? job.ended : begin, job.ended));
+  }
+  return gaps.sort((a, b) => b.end - b.begin - (a.end - a.begin));
+}
+
+// Says what the thread of a row did within a range: the time in waits, that in callbacks, and the
+// slice that takes most of it. The rest is work of the program itself.
+function hostWork(row, {begin, end}) {
+  const work = {wait: 0, callback: 0, longest: null, own: end - begin};
+  let most = 0, covered = begin;
+  for (const slice of row.slices) {
+    if (slice.begin >= end) break;
+    if (slice.end <= begin || (slice.category !== "wait" && slice.category !== "callback")) continue;
+    const from = Math.max(slice.begin, covered), part = Math.min(slice.end, end) - from;
+    if (part <= 0) continue;  // within a slice that is counted already
+    covered = from + part;
+    work[slice.category] += part;
+    work.own -= part;
+    if (part > most) [most, work.longest] = [part, slice];
+  }
+  return work;
+}
+
+// Returns the waits of the program, the longest first.
+function waitsByTime(model) {
+  const waits = [];
+  for (const row of model.rows.filter((row) => row.process === kHost))
+    for (const slice of row.slices)
+      if (slice.category === "wait" && slice.end > slice.begin) waits.push({row, slice});
+  return waits.sort((a, b) => b.slice.end - b.slice.begin - (a.slice.end - a.slice.begin));
+}
+
+// Returns what was exchanged with other ranks, by operation and ranks, the longest first.
+function exchangesByTime(model) {
+  const sums = new Map();
+  for (const row of model.rows.filter((row) => row.process === kRanks)) {
+    for (const slice of row.slices) {
+      const key = row.program + "/" + slice.args.ranks + "/" + slice.name;
+      const sum = sums.get(key) || {name: slice.name, ranks: slice.args.ranks, program: row.program,
+                                    calls: 0, bytes: 0, time: 0, failed: 0};
+      sum.calls += 1;
+      sum.bytes += slice.args.bytes;
+      sum.time += slice.end - slice.begin;
+      sum.failed += slice.args.status === "OK" || slice.args.status === "PENDING" ? 0 : 1;
+      sums.set(key, sum);
+    }
+  }
+  return [...sums.values()].sort((a, b) => b.time - a.time);
+}
+
 // Returns the shares of the lanes' time, and those of the phases of jobs, the largest first.
 function lanesByTime(model) {
   return model.rows.filter((row) => row.process === kLanes).map((row) => {
     const runs = row.slices.filter((slice) => slice.category === "job");
     const busy = runs.reduce((sum, slice) => sum + slice.end - slice.begin, 0);
-    return {name: row.name, jobs: runs.length, busy, share: busy / (model.span.end - model.span.begin)};
+    return {name: row.name, program: row.program, jobs: runs.length, busy,
+            share: busy / (model.span.end - model.span.begin)};
   });
 }
 function phasesByTime(model) {
@@ -153,6 +229,12 @@ function phasesByTime(model) {
     sums.set(phase.name, sum);
   }
   return [...sums.values()].sort((a, b) => b.time - a.time);
+}
+
+function bytesText(bytes) {
+  for (const [size, name] of [[1 << 30, "GiB"], [1 << 20, "MiB"], [1 << 10, "KiB"]])
+    if (bytes >= size) return (bytes / size).toPrecision(4) + " " + name;
+  return bytes + " bytes";
 }
 
 function timeText(us) {

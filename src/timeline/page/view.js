@@ -4,29 +4,41 @@
 
 const trace = JSON.parse(document.getElementById("trace").textContent);
 const model = readTrace(trace);
-const waiting = waitingRanges(model.counters);
 const canvas = document.getElementById("canvas");
 const hint = document.getElementById("hint"), found = document.getElementById("found");
+const kFont = "12px system-ui, sans-serif";
 const kName = 150, kRow = 26, kSlice = 20, kPhase = 8, kTop = 22;
-const kProcesses = {[kHost]: "host threads", [kLanes]: "lanes", [kUnits]: "jobs that wait"};
+const kProcesses =
+    {[kHost]: "host threads", [kLanes]: "lanes", [kUnits]: "jobs that wait", [kRanks]: "between ranks"};
 
 let range = {...model.span};
-let selected = null;
+let selected = null;  // a job
+let marked = null;    // a range
 const lines = layOut();
 
 // Puts the rows below each other, with a heading for each process.
 function layOut() {
   const all = [];
-  for (const process of [kHost, kLanes]) {
-    all.push({heading: kProcesses[process]});
-    for (const row of model.rows.filter((row) => row.process === process))
-      all.push({row, idle: process === kLanes ? idleWhileWaiting(row, waiting) : []});
-  }
-  all.push({heading: kProcesses[kUnits]});
-  for (const counter of model.counters) {
-    const row = model.rows.find((row) => row.process === kUnits && row.track === counter.unit);
-    const most = Math.max(1, ...counterPeaks(counter));
-    all.push({counter, most, marks: row ? row.marks : []});
+  for (let program = 0; program < model.programs.length; ++program) {
+    const heading = (process) => ({heading: ofProgram(program, kProcesses[process])});
+    const rows = (process) =>
+        model.rows.filter((row) => row.program === program && row.process === process);
+    const counters = model.counters.filter((counter) => counter.program === program);
+    const waiting = waitingRanges(counters);
+    for (const process of [kHost, kLanes]) {
+      all.push(heading(process));
+      for (const row of rows(process))
+        all.push({row, idle: process === kLanes ? idleWhileWaiting(row, waiting) : []});
+    }
+    all.push(heading(kUnits));
+    for (const counter of counters) {
+      const row = rows(kUnits).find((row) => row.track === counter.unit);
+      const most = Math.max(1, ...counterPeaks(counter));
+      all.push({counter, most, marks: row ? row.marks : []});
+    }
+    if (rows(kRanks).length === 0) continue;
+    all.push(heading(kRanks));
+    for (const row of rows(kRanks)) all.push({row, idle: []});
   }
   let top = kTop;
   for (const line of all) {
@@ -35,6 +47,10 @@ function layOut() {
   }
   all.height = top;
   return all;
+}
+// Puts the name of the program before a text, where the trace has several.
+function ofProgram(program, text) {
+  return model.programs.length > 1 ? model.programs[program] + ": " + text : text;
 }
 // One value for each thousand points, since a call does not take a hundred thousand arguments.
 function counterPeaks({points}) {
@@ -59,6 +75,7 @@ function colourOf(slice) {
   if (slice.category === "wait") return colours.faint;
   if (slice.category === "callback") return "hsl(160 45% 45%)";
   if (slice.category === "submit") return colours.text;
+  if (slice.category === "exchange" && !["OK", "PENDING"].includes(slice.args.status)) return colours.failed;
   let hash = 0;
   for (const letter of slice.name) hash = (hash * 31 + letter.codePointAt(0)) % 360;
   return "hsl(" + hash + " 45% 60%)";
@@ -75,10 +92,26 @@ function draw() {
   canvas.height = lines.height * scale;
   const pen = canvas.getContext("2d");
   pen.scale(scale, scale);
-  pen.font = "12px system-ui, sans-serif";
+  drawAll(pen);
+}
+// `pen` is a canvas or what stands for one (picture.js).
+function drawAll(pen) {
+  pen.font = kFont;
   pen.textBaseline = "middle";
+  pen.fillStyle = colours.back;
+  pen.fillRect(0, 0, canvas.clientWidth, lines.height);
   drawScale(pen);
   for (const line of lines) drawLine(pen, line);
+  if (marked) drawMarked(pen);
+}
+// Frames the range that was chosen in a table.
+function drawMarked(pen) {
+  const left = Math.max(kName, toX(marked.begin)), right = Math.min(kName + width(), toX(marked.end));
+  if (right < left) return;
+  pen.fillStyle = colours.waiting;
+  pen.globalAlpha = 0.15;
+  pen.fillRect(left, kTop, Math.max(1, right - left), lines.height - kTop);
+  pen.globalAlpha = 1;
 }
 
 function drawScale(pen) {
@@ -125,7 +158,7 @@ function drawRanges(pen, ranges, top, height) {
       pen.fillRect(toX(begin), top, Math.max(0.5, toX(end) - toX(begin)), height);
 }
 function drawSlices(pen, slices, top) {
-  const drawn = {job: -1, phase: -1, wait: -1, submit: -1, callback: -1};  // up to which pixel
+  const drawn = {job: -1, phase: -1, wait: -1, submit: -1, callback: -1, exchange: -1};  // up to which pixel
   for (const slice of slices) {
     if (slice.end < range.begin) continue;
     if (slice.begin > range.end) break;
@@ -190,7 +223,7 @@ function at(x, y) {
   const time = toTime(x), reach = 3 * (range.end - range.begin) / width();
   const marks = line.row ? line.row.marks : line.marks;
   const mark = marks.find((mark) => Math.abs(mark.time - time) < reach);
-  if (mark) return {mark};
+  if (mark) return {mark, program: line.row ? line.row.program : line.counter.program};
   if (line.counter) return {count: countAt(line.counter, time), unit: line.counter.name};
   let slice = null;
   for (const candidate of line.row.slices) {
@@ -199,7 +232,7 @@ function at(x, y) {
     if (!slice || candidate.category === "phase" || candidate.end - candidate.begin <= slice.end - slice.begin)
       if (candidate.category !== "phase" || y > line.top + kRow - kPhase - 4) slice = candidate;
   }
-  return slice ? {slice} : null;
+  return slice ? {slice, program: line.row.program} : null;
 }
 function countAt({points}, time) {
   let count = 0;
@@ -210,11 +243,11 @@ function countAt({points}, time) {
   return count;
 }
 
-function describe({slice, mark, count, unit}) {
+function describe({slice, mark, count, unit, program}) {
   if (count !== undefined) return unit + ": " + count + " jobs wait";
   const {name, args} = slice || mark;
   const rest = Object.entries(args || {}).filter(([key]) => key !== "job")
-      .map(([key, value]) => key === "unit" ? model.unitName(value) : key + ": " + value);
+      .map(([key, value]) => key === "unit" ? model.unitName(value, program) : key + ": " + value);
   const times = slice ? [timeText(slice.end - slice.begin), "from " + timeText(slice.begin)]
                       : ["at " + timeText(mark.time)];
   const job = slice && slice.category === "job" ? model.jobsByName.get(args.job) : null;
@@ -233,11 +266,19 @@ function setRange(begin, end) {
 
 function show(job) {
   selected = job;
+  marked = null;
   const length = Math.max(job.total * 3, 1);
   const middle = (job.started + job.ended) / 2;
   setRange(middle - length / 2, middle + length / 2);
   found.textContent = "job " + job.name + ": " + job.status + ", waited " + timeText(job.wait) +
       ", ran " + timeText(job.run) + ", noticed after " + timeText(job.notify);
+}
+
+// Shows a range with what surrounds it, and frames it.
+function showRange({begin, end}) {
+  selected = null;
+  marked = {begin, end};
+  setRange(begin - (end - begin), end + (end - begin));
 }
 
 function fillTable(id, heads, cells) {
@@ -249,9 +290,13 @@ function fillTable(id, heads, cells) {
     head.append(cell);
   }
   const body = table.createTBody();
-  for (const {texts, job} of cells) {
+  for (const {texts, job, range: shown} of cells) {
     const row = body.insertRow();
     for (const text of texts) row.insertCell().textContent = text;
+    if (shown) {
+      row.dataset.range = shown.begin + " " + shown.end;
+      row.addEventListener("click", () => showRange(shown));
+    }
     if (!job) continue;
     row.dataset.job = job.name;
     if (hasFailed(job)) row.className = "failed";
@@ -282,11 +327,42 @@ function fillTables() {
             slowest.map((job) => ({job, texts: [job.name, timeText(job.total), timeText(job.wait),
               timeText(job.run), timeText(job.convert), timeText(job.notify), job.status]})));
   fillTable("lanes", ["lane", "jobs", "busy", "share"], lanesByTime(model).map((lane) => ({
-    texts: [lane.name, String(lane.jobs), timeText(lane.busy), (100 * lane.share).toFixed(1) + " %"]})));
+    texts: [ofProgram(lane.program, lane.name), String(lane.jobs), timeText(lane.busy),
+            (100 * lane.share).toFixed(1) + " %"]})));
   const phases = phasesByTime(model).slice(0, 20);
   document.getElementById("operators-section").hidden = phases.length === 0;
   fillTable("operators", ["phase", "times", "sum", "mean"], phases.map((phase) => ({
     texts: [phase.name, String(phase.calls), timeText(phase.time), timeText(phase.time / phase.calls)]})));
+  fillHostTables();
+  fillExchanges();
+}
+
+// The tables of the host's gaps and of its waits.
+function fillHostTables() {
+  const gaps = gapsOfUnits(model), waits = waitsByTime(model);
+  document.getElementById("gaps-section").hidden = gaps.length === 0;
+  document.getElementById("waits-section").hidden = waits.length === 0;
+  fillTable("gaps", ["unit without jobs", "for", "from", "until the submit of", "by", "in waits", "in callbacks",
+                     "in the program", "the longest call"],
+            gaps.slice(0, 20).map((gap) => {
+              const work = hostWork(gap.row, gap);
+              return {range: gap, texts: [
+                ofProgram(gap.program, gap.unit), timeText(gap.end - gap.begin), timeText(gap.begin), gap.job.name,
+                gap.row.name, timeText(work.wait), timeText(work.callback), timeText(work.own),
+                work.longest ? work.longest.name : "-"]};
+            }));
+  fillTable("waits", ["thread", "for", "from", "in", "status"], waits.slice(0, 20).map(({row, slice}) => ({
+    range: slice, texts: [ofProgram(row.program, row.name), timeText(slice.end - slice.begin), timeText(slice.begin),
+                          slice.name, slice.args.status]})));
+}
+
+function fillExchanges() {
+  const exchanges = exchangesByTime(model);
+  document.getElementById("exchanges-section").hidden = exchanges.length === 0;
+  fillTable("exchanges", ["operation", "ranks", "times", "sum", "mean", "bytes", "failed"],
+            exchanges.slice(0, 20).map((sum) => ({texts: [
+              sum.name, ofProgram(sum.program, sum.ranks), String(sum.calls), timeText(sum.time),
+              timeText(sum.time / sum.calls), bytesText(sum.bytes), String(sum.failed)]})));
 }
 
 function place(event) {
@@ -323,7 +399,7 @@ canvas.addEventListener("pointermove", (event) => {
 });
 canvas.addEventListener("pointerleave", () => { hint.style.display = "none"; });
 document.getElementById("fit").addEventListener("click", () => {
-  selected = null;
+  selected = marked = null;
   setRange(model.span.begin, model.span.end);
 });
 document.getElementById("find").addEventListener("change", (event) => {
@@ -332,6 +408,8 @@ document.getElementById("find").addEventListener("change", (event) => {
   if (job && job.started !== undefined) show(job);
   else found.textContent = "no job " + name + " ran";
 });
+document.getElementById("save-svg").addEventListener("click", saveSvg);
+document.getElementById("save-png").addEventListener("click", savePng);
 window.addEventListener("resize", draw);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { readColours(); draw(); });
 
