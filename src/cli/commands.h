@@ -161,7 +161,9 @@ struct CompareArguments {
 
 struct TraceArguments {
   std::string output = "trace.json";
-  std::vector<std::string> command;  // a program and its arguments
+  bool processes = false;            // of all processes that the program starts
+  bool merge = false;                // puts files together, instead of running a program
+  std::vector<std::string> command;  // a program and its arguments; with `merge` the files
 };
 
 struct CheckArguments {

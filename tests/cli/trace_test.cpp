@@ -1,9 +1,14 @@
 // `millrace trace`: what a program leaves, and how it ends.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string>
 
 #include "tests/cli/cli_fixture.h"
 
@@ -110,6 +115,73 @@ TEST_F(TraceTest, RefusesWhatCannotBeTraced) {
   expect_failure(traced("exit 0", {"-o", "no/folder/trace.json"}), "no/folder");
   expect_wrong_command_line(traced("exit 0", {"-o", "trace.txt"}), ".json");
   expect_wrong_command_line(millrace({"trace"}), "program is required");
+}
+
+TEST_F(TraceTest, PutsTheProcessesOfAProgramTogether) {
+  const ProgramResult result =
+      traced(bench(5) + " & " + bench(6) + " & wait", {"--processes", "-o", "all.json"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, ContainsRegex("all.json: [0-9]+ jobs on 2 lanes"));
+  const Json trace = Json::parse(std::ifstream(file("all.json")));
+  ASSERT_EQ(trace["otherData"]["programs"].size(), 2u);
+  std::map<std::string, int> jobs;  // of each program
+  std::set<std::string> arrows;
+  for (const Json& event : trace["traceEvents"]) {
+    if (event["ph"] == "s") EXPECT_TRUE(arrows.insert(event["id"]).second);
+    if (event.value("cat", "") != "job") continue;
+    const std::string name = event["args"]["job"];
+    ++jobs[name.substr(0, name.find('/'))];
+    EXPECT_GE(event["ts"], 0);
+  }
+  ASSERT_EQ(jobs.size(), 2u);
+  for (const auto& [name, count] : jobs) {
+    EXPECT_GE(count, 5) << name;
+    EXPECT_EQ(std::ranges::count(trace["otherData"]["programs"], Json(name)), 1) << name;
+  }
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory_.path()), {}), 1)
+      << "the files of the processes are removed";
+}
+
+TEST_F(TraceTest, MergesFilesOnOneAxisOfTime) {
+  const auto trace = [](const char* rank, int64_t begin_us) {
+    return Json{
+        {"otherData",
+         {{"dropped_events", 1}, {"process", 7}, {"ranks", {rank}}, {"begin_unix_us", begin_us}}},
+        {"traceEvents",
+         {{{"ph", "M"}, {"pid", 2}, {"name", "process_name"}, {"args", {{"name", "lanes"}}}},
+          {{"ph", "X"},
+           {"pid", 2},
+           {"tid", 0},
+           {"cat", "job"},
+           {"name", "job 1:1"},
+           {"ts", 5},
+           {"dur", 1},
+           {"args", {{"job", "1:1"}, {"status", "OK"}}}}}}};
+  };
+  std::ofstream(file("a.json")) << trace("10", 1'700'000'000'000'000);
+  std::ofstream(file("b.json")) << trace("2", 1'700'000'000'000'100);
+  const ProgramResult result = millrace({"trace", "--merge", "a.json", "b.json", "-o", "c.json"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const Json merged = Json::parse(std::ifstream(file("c.json")));
+  EXPECT_EQ(merged["otherData"]["programs"], Json({"rank 2", "rank 10"}));
+  EXPECT_EQ(merged["otherData"]["dropped_events"], 2);
+  const Json& events = merged["traceEvents"];
+  ASSERT_EQ(events.size(), 4u);
+  EXPECT_EQ(events[0]["args"]["name"], "rank 2: lanes");
+  EXPECT_EQ(events[1]["ts"], 105) << "it began 100 us later";
+  EXPECT_EQ(events[1]["args"]["job"], "rank 2/1:1");
+  EXPECT_EQ(events[3]["ts"], 5);
+  EXPECT_EQ(events[3]["pid"], 12);
+}
+
+TEST_F(TraceTest, RefusesToMergeWhatIsNoTrace) {
+  std::ofstream(file("text.json")) << "text";
+  std::ofstream(file("other.json")) << R"({"traceEvents": [], "otherData": {}})";
+  expect_failure(millrace({"trace", "--merge", "text.json", "-o", "c.json"}), "text.json");
+  expect_failure(millrace({"trace", "--merge", "other.json", "-o", "c.json"}), "other.json");
+  expect_failure(millrace({"trace", "--merge", "none.json", "-o", "c.json"}), "none.json");
+  EXPECT_FALSE(std::filesystem::exists(file("c.json")));
+  expect_wrong_command_line(millrace({"trace", "--processes", "--merge", "text.json"}), "--merge");
 }
 
 TEST_F(TraceTest, LeavesSandboxedProgramsAlone) {

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 
 #include "cli/report/numbers.h"
 
@@ -26,13 +27,13 @@ void add_job(const Json& job, TraceSummary& summary) {
 TraceSummary summarise(const Json& trace) {
   TraceSummary summary;
   summary.dropped = trace.at("otherData").at("dropped_events");
-  std::set<int64_t> lanes;
+  std::set<std::pair<int64_t, int64_t>> lanes;  // by program and track
   for (const Json& event : trace.at("traceEvents")) {
     const std::string category = event.value("cat", "");
     if (category == "not_run") ++summary.failed;
     if (category != "job") continue;
     add_job(event, summary);
-    lanes.insert(event.at("tid").get<int64_t>());
+    lanes.emplace(event.at("pid").get<int64_t>(), event.at("tid").get<int64_t>());
   }
   summary.lanes = lanes.size();
   return summary;

@@ -14,7 +14,9 @@ void add_trace_command(CLI::App& program, CommandLine& line) {
   show_by_example(
       *command,
       {"millrace trace -- ./program model.rai",
-       "millrace trace -o bench.html -- millrace bench model.rai"},
+       "millrace trace -o bench.html -- millrace bench model.rai",
+       "millrace trace --processes -- mpirun -n 4 ./program",
+       "millrace trace --merge -o ranks.html rank0.json rank1.json"},
       "0 success, 1 failure, 2 wrong command line; otherwise that of the program, 128 + "
       "N if the signal N ended it",
       "The program may use any API of Millrace. A page needs a browser only; ui.perfetto.dev "
@@ -24,10 +26,13 @@ void add_trace_command(CLI::App& program, CommandLine& line) {
                              "the file to write: NAME.json, or NAME.html for browsers"),
          "FILE")
       ->capture_default_str();
-  taking(
-      command->add_option("program", arguments->command, "the program and its arguments, after --"),
-      "PROGRAM")
-      ->required();
+  command->add_flag("--processes", arguments->processes,
+                    "put all processes that the program starts into one timeline, such as ranks");
+  command->add_flag("--merge", arguments->merge,
+                    "put traces of several processes together, and run no program");
+  taking(command->add_option("program", arguments->command,
+                             "the program and its arguments, after --; with --merge the traces"),
+         "PROGRAM");
   choose<TraceArguments>(*command, std::move(arguments), check_trace, run_trace, line);
 }
 
