@@ -178,6 +178,135 @@ TEST_F(Paced, AJobThatCannotKeepThePaceIsNamedOnce) {
   EXPECT_EQ(log.count("cannot keep the pace"), 1u);
 }
 
+// Tells when a frame began each of its steps, which compute nothing.
+class SteppedProgram final : public Program {
+ public:
+  explicit SteppedProgram(std::vector<std::string> nodes) : nodes_(std::move(nodes)) {
+    model_.name = "stepped";
+  }
+
+  const graph::CompiledModel& model() const noexcept override { return model_; }
+  bool accepts(Direction, size_t, View) const noexcept override { return true; }
+  ProgramInfo info() const override {
+    ProgramInfo info;
+    for (const std::string& node : nodes_) info.steps.emplace_back().node = node;
+    return info;
+  }
+  Result<std::unique_ptr<Context>> create_context() const override {
+    return std::unique_ptr<Context>(std::make_unique<SteppedContext>(nodes_.size()));
+  }
+
+ private:
+  class SteppedContext final : public Context {
+   public:
+    explicit SteppedContext(size_t steps) : steps_(static_cast<uint32_t>(steps)) {}
+    Status run(std::span<const Binding>, std::span<const Binding>,
+               queue::RunControl& control) noexcept override {
+      for (uint32_t step = 0; step < steps_; ++step) {
+        control.begin_step(step);
+        if (control.stop_requested()) return control.stop_status();
+      }
+      control.end_steps();
+      return {};
+    }
+
+   private:
+    const uint32_t steps_;
+  };
+
+  graph::CompiledModel model_;
+  const std::vector<std::string> nodes_;
+};
+
+TEST(OperatorPace, AddsUpTheTimesOfTheStepsBefore) {
+  const OperatorTimes times = {
+      {"a", microseconds(3)}, {"b", microseconds(2)}, {"merged", microseconds(1)}};
+  const OperatorPace pace(SteppedProgram({"a", "", "a", "b"}), times);
+  std::vector<int64_t> before;
+  for (uint32_t step = 0; step < 4; ++step)
+    before.push_back(pace.before({.step = step}) / microseconds(1));
+  EXPECT_THAT(before, testing::ElementsAre(0, 3, 3, 3));
+  EXPECT_EQ(pace.sum(), microseconds(6));
+  EXPECT_THAT(pace.missing(), testing::ElementsAre("merged"));
+}
+
+TEST(OperatorPace, GoesByPartitionsWhereADeviceReportsNoSteps) {
+  const auto null = create_null_device({.lanes = 1}).value();
+  auto model = test::tiny_model({.cpu_partition = true});
+  const std::string first = model.graph.nodes[0].name;
+  ASSERT_GE(model.partitions.size(), 2u);
+  const auto program = null->load(std::make_shared<graph::CompiledModel>(std::move(model))).value();
+  const OperatorPace pace(*program, {{first, microseconds(3)}});
+  EXPECT_EQ(pace.before({.partition = 0}), microseconds(0));
+  EXPECT_EQ(pace.before({.partition = 1}), microseconds(3));
+}
+
+// A device with one program, which it returns for any model.
+class SteppedDevice final : public Device {
+ public:
+  std::string name() const override { return "stepped"; }
+  graph::Capabilities capabilities() const noexcept override { return null_->capabilities(); }
+  Result<std::shared_ptr<const Program>> load(
+      std::shared_ptr<const graph::CompiledModel>) override {
+    return std::shared_ptr<const Program>(
+        std::make_shared<SteppedProgram>(std::vector<std::string>{"a", "b"}));
+  }
+  queue::Lanes& lanes() noexcept override { return null_->lanes(); }
+
+ private:
+  const std::shared_ptr<Device> null_ = create_null_device({.lanes = 1}).value();
+};
+
+// Notes when an observer of a job, as a timeline is, sees its steps.
+class StepTimes final : public queue::ProgressObserver {
+ public:
+  void on_progress(const queue::RunControl&) noexcept override { note(); }
+  void on_steps_done(const queue::RunControl&) noexcept override { note(); }
+  const std::vector<int64_t>& times_ns() const { return times_ns_; }
+
+ private:
+  void note() noexcept { times_ns_.push_back(now_ns()); }
+  std::vector<int64_t> times_ns_;
+};
+
+TEST_F(Paced, EachOperatorTakesItsShareOfTheJob) {
+  // The operators take 6 of the 8 ms.
+  const auto profile = PaceProfile::parse(profile_with(
+      R"("models": {"stepped": {"mean_us": 8000, "operators": {"a": 2000, "b": 4000}}})"));
+  PacedDevice paced(std::make_shared<SteppedDevice>(), profile.value());
+  const auto program = paced.load(nullptr).value();
+  test::TestRun control;
+  StepTimes seen;
+  const queue::ObserverScope observed(control, seen);
+  const int64_t begun = now_ns();
+  EXPECT_TRUE(program->create_context().value()->run({}, {}, control).ok());
+  EXPECT_GE(now_ns() - begun, 8'000'000);
+  const std::vector<int64_t>& times = seen.times_ns();
+  ASSERT_EQ(times.size(), 3u);
+  EXPECT_GE(times[1] - begun, 2'000'000) << "the timeline says that the first step took so long";
+  EXPECT_GE(times[2] - begun, 6'000'000);
+}
+
+TEST(PaceProfile, HasTheTimesOfOperators) {
+  const auto parsed = [](const std::string& model) {
+    return PaceProfile::parse(profile_with(R"("models": {"net": {)" + model + "}}"));
+  };
+  const PaceProfile profile = parsed(R"("operators": {"a": 2, "b": 4.5})").value();
+  EXPECT_EQ(profile.times_of("net")->mean(), nanoseconds(6'500)) << "the sum";
+  EXPECT_EQ(profile.operators_of("net")->at("b"), nanoseconds(4'500));
+  EXPECT_EQ(profile.operators_of("another"), nullptr);
+  EXPECT_EQ(PaceProfile::parse(profile.text()).value().text(), profile.text());
+  EXPECT_EQ(parsed(R"("operators": {"a": 2}, "p99_us": 4)").value().times_of("net")->stated_p99(),
+            microseconds(4));
+  EXPECT_THAT(parsed(R"("operators": {})").status().message(), HasSubstr("0 nodes"));
+  EXPECT_THAT(parsed(R"("operators": {"a": 0})").status().message(), HasSubstr("add up to 0 us"));
+  EXPECT_THAT(parsed(R"("operators": {"a": "long"})").status().message(), HasSubstr("\"a\""));
+  EXPECT_THAT(PaceProfile::parse(profile_with(R"("models": {"*": {"operators": {"a": 1}}})"))
+                  .status()
+                  .message(),
+              HasSubstr("name of its own"));
+}
+
 TEST_F(Paced, TransfersTakeTheirTimeAndArrive) {
   PacedDevice paced(
       create_null_device({.lanes = 1}).value(),

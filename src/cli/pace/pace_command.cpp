@@ -50,9 +50,9 @@ Result<StatedTime> parse_stated(const std::string& text) {
   return StatedTime{text.substr(0, equals), *std::move(times)};
 }
 
-Status add_file(const std::string& path, RecordedModels& models) {
+Status add_file(const std::string& path, RecordedLogs& logs) {
   MILLRACE_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, io::read_file(path));
-  return add_recorded_times({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, models)
+  return add_recorded_times({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, logs)
       .with_context(path);
 }
 
@@ -62,16 +62,29 @@ Result<ServiceTimes> times_of(const RecordedTimes& recorded) {
   return ServiceTimes::constant(recorded.total / static_cast<int64_t>(recorded.frames));
 }
 
+// Returns the mean times of the operators, without those that take none.
+device::OperatorTimes operators_of(const RecordedTimes& recorded) {
+  device::OperatorTimes times;
+  for (const auto& [node, total] : recorded.operators) {
+    const nanoseconds mean = total / static_cast<int64_t>(recorded.operator_frames);
+    if (mean.count() > 0) times.emplace(node, mean);
+  }
+  return times;
+}
+
 Result<PaceProfile> profile_of(const PaceArguments& arguments) {
-  RecordedModels recorded;
+  RecordedLogs recorded;
   for (const std::string& path : arguments.logs) MILLRACE_RETURN_IF_ERROR(add_file(path, recorded));
   PaceProfile profile;
   profile.device = arguments.device;
   profile.lanes = arguments.lanes;
-  for (const auto& [name, times] : recorded) {
+  profile.transfers = recorded.transfers.pace();
+  for (const auto& [name, times] : recorded.models) {
     Result<ServiceTimes> made = times_of(times);
     if (!made.ok()) return made.status().with_context("model " + name);
     profile.models.insert_or_assign(name, *std::move(made));
+    device::OperatorTimes operators = operators_of(times);
+    if (!operators.empty()) profile.operators.insert_or_assign(name, std::move(operators));
   }
   for (const std::string& text : arguments.times) {
     MILLRACE_ASSIGN_OR_RETURN(StatedTime stated, parse_stated(text));
@@ -84,15 +97,27 @@ Result<PaceProfile> profile_of(const PaceArguments& arguments) {
   return profile;
 }
 
+std::string operators_text(const device::OperatorTimes* operators) {
+  if (operators == nullptr) return "";
+  return fmt::format(", of that {} in {} operators",
+                     time_text(static_cast<double>(device::sum_of(*operators).count())),
+                     operators->size());
+}
+
 void print_summary(const PaceProfile& profile, const std::string& path) {
   for (const auto& [name, times] : profile.models)
     print_escaped(
-        "{:<24} mean {}{}\n", name, time_text(static_cast<double>(times.mean().count())),
+        "{:<24} mean {}{}{}\n", name, time_text(static_cast<double>(times.mean().count())),
         times.quantiles().empty()
             ? ""
             : fmt::format(", {} to {}",
                           time_text(static_cast<double>(times.quantiles().front().count())),
-                          time_text(static_cast<double>(times.quantiles().back().count()))));
+                          time_text(static_cast<double>(times.quantiles().back().count()))),
+        operators_text(profile.operators_of(name)));
+  if (profile.transfers)
+    print_escaped("{:<24} {} and {:.4g} bytes per second\n", "transfers",
+                  time_text(static_cast<double>(profile.transfers->fixed.count())),
+                  profile.transfers->bytes_per_second);
   print_escaped("wrote {}; MILLRACE_PACE={} ./program takes these times\n", path, path);
 }
 

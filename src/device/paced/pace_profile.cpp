@@ -19,6 +19,7 @@ using std::chrono::nanoseconds;
 
 constexpr size_t kMostBytes = size_t{16} << 20;
 constexpr uint64_t kMostLanes = 1'024;
+constexpr size_t kMostOperators = 100'000;
 constexpr const char* kFormat = "millrace-pace";
 constexpr double kNsPerUs = 1'000;
 
@@ -66,30 +67,66 @@ Result<std::vector<nanoseconds>> list_in(const Json& list, std::string_view key)
   return times;
 }
 
-Result<ServiceTimes> times_in(const Json& model) {
-  MILLRACE_RETURN_IF_ERROR(check_keys(model, "it", {"mean_us", "p99_us", "quantiles_us"}));
+Result<OperatorTimes> operators_in(const Json& list) {
+  if (!list.is_object()) return wrong("\"operators\" is not an object of nodes and microseconds");
+  if (list.empty() || list.size() > kMostOperators)
+    return wrong("\"operators\" has {} nodes, and must have 1 to {}", list.size(), kMostOperators);
+  OperatorTimes times;
+  for (const auto& [node, value] : list.items()) {
+    MILLRACE_ASSIGN_OR_RETURN(const nanoseconds time, microseconds_in(value, node));
+    times.insert_or_assign(node, time);
+  }
+  const nanoseconds sum = sum_of(times);
+  if (sum == nanoseconds::zero() || sum > kLongestService)
+    return wrong("the times of \"operators\" add up to {} us, and must be between 0 and an hour",
+                 static_cast<double>(sum.count()) / kNsPerUs);
+  return times;
+}
+
+// `otherwise` is the mean where none is stated: the sum of the operators; 0 without these.
+Result<ServiceTimes> times_in(const Json& model, nanoseconds otherwise) {
   const auto mean = model.find("mean_us"), p99 = model.find("p99_us"),
              quantiles = model.find("quantiles_us");
-  if ((mean == model.end()) == (quantiles == model.end()))
-    return wrong("it states either \"mean_us\", with or without \"p99_us\", or \"quantiles_us\"");
+  const bool has_mean = mean != model.end() || otherwise != nanoseconds::zero();
+  if ((mean != model.end() && quantiles != model.end()) || !(has_mean || quantiles != model.end()))
+    return wrong(
+        "it states either \"mean_us\", with or without \"p99_us\", or \"quantiles_us\", or "
+        "\"operators\"");
   if (quantiles != model.end()) {
     if (p99 != model.end()) return wrong("\"p99_us\" belongs to \"mean_us\"");
     MILLRACE_ASSIGN_OR_RETURN(std::vector<nanoseconds> times, list_in(*quantiles, "quantiles_us"));
     return ServiceTimes::from_quantiles(std::move(times));
   }
-  MILLRACE_ASSIGN_OR_RETURN(const nanoseconds mean_time, microseconds_in(*mean, "mean_us"));
+  nanoseconds mean_time = otherwise;
+  if (mean != model.end()) {
+    MILLRACE_ASSIGN_OR_RETURN(mean_time, microseconds_in(*mean, "mean_us"));
+  }
   if (p99 == model.end()) return ServiceTimes::constant(mean_time);
   MILLRACE_ASSIGN_OR_RETURN(const nanoseconds p99_time, microseconds_in(*p99, "p99_us"));
   return ServiceTimes::from_mean_and_p99(mean_time, p99_time);
 }
 
+Status read_model(const std::string& name, const Json& model, PaceProfile& profile) {
+  MILLRACE_RETURN_IF_ERROR(
+      check_keys(model, "it", {"mean_us", "p99_us", "quantiles_us", "operators"}));
+  nanoseconds sum{0};
+  if (const auto list = model.find("operators"); list != model.end()) {
+    if (name == PaceProfile::kAnyModel)
+      return wrong("\"operators\" are those of a model with a name of its own");
+    MILLRACE_ASSIGN_OR_RETURN(OperatorTimes operators, operators_in(*list));
+    sum = sum_of(operators);
+    profile.operators.insert_or_assign(name, std::move(operators));
+  }
+  MILLRACE_ASSIGN_OR_RETURN(ServiceTimes times, times_in(model, sum));
+  profile.models.insert_or_assign(name, std::move(times));
+  return {};
+}
+
 Status read_models(const Json& models, PaceProfile& profile) {
   if (!models.is_object()) return wrong("\"models\" is not an object with an entry for each model");
-  for (const auto& [name, model] : models.items()) {
-    Result<ServiceTimes> times = times_in(model);
-    if (!times.ok()) return times.status().with_context("model \"" + name + "\"");
-    profile.models.insert_or_assign(name, *std::move(times));
-  }
+  for (const auto& [name, model] : models.items())
+    MILLRACE_RETURN_IF_ERROR(
+        read_model(name, model, profile).with_context("model \"" + name + "\""));
   return {};
 }
 
@@ -133,6 +170,11 @@ const ServiceTimes* PaceProfile::times_of(std::string_view model) const noexcept
   auto found = models.find(model);
   if (found == models.end()) found = models.find(kAnyModel);
   return found == models.end() ? nullptr : &found->second;
+}
+
+const OperatorTimes* PaceProfile::operators_of(std::string_view model) const noexcept {
+  const auto found = operators.find(model);
+  return found == operators.end() ? nullptr : &found->second;
 }
 
 Result<PaceProfile> PaceProfile::parse(std::string_view json) {
@@ -185,6 +227,9 @@ std::string PaceProfile::text() const {
                          {"bytes_per_second", transfers->bytes_per_second}};
   Json entries = Json::object();
   for (const auto& [name, times] : models) entries[name] = entry_of(times);
+  for (const auto& [name, times] : operators)
+    for (const auto& [node, time] : times)
+      entries[name]["operators"][node] = static_cast<double>(time.count()) / kNsPerUs;
   root["models"] = std::move(entries);
   // Bytes of a name that are not UTF-8 are replaced rather than refused.
   return root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "base/status.h"
+#include "device/paced/operator_pace.h"
 #include "device/paced/service_times.h"
 
 namespace millrace::device {
@@ -33,10 +34,15 @@ struct PaceProfile {
   uint32_t lanes = 0;
   uint64_t seed = 1;
   std::map<std::string, ServiceTimes, std::less<>> models;
+  // The mean times of the operators of models that state them.
+  std::map<std::string, OperatorTimes, std::less<>> operators;
   std::optional<TransferPace> transfers;
 
   // Returns the times of a model; null if the profile has none.
   const ServiceTimes* times_of(std::string_view model) const noexcept;
+  // Returns the times of the operators of a model; null if the profile has none. They are for
+  // models that it names: nodes of other models may have the same names.
+  const OperatorTimes* operators_of(std::string_view model) const noexcept;
 
   // kInvalidArgument says which key is wrong, and why.
   static Result<PaceProfile> parse(std::string_view json);

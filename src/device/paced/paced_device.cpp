@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
+#include <optional>
 #include <string_view>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "base/cancellation.h"
 #include "base/clock.h"
@@ -40,11 +43,19 @@ Status wait_until(int64_t end_ns, const queue::RunControl& control) noexcept {
 // The pace of one program, which its contexts share.
 class ProgramPace {
  public:
-  ProgramPace(std::shared_ptr<const PaceProfile> profile, std::string model)
-      : profile_(std::move(profile)), model_(std::move(model)), times_(profile_->times_of(model_)) {
+  ProgramPace(std::shared_ptr<const PaceProfile> profile, const Program& program)
+      : profile_(std::move(profile)),
+        model_(program.model().name),
+        times_(profile_->times_of(model_)) {
     if (times_ == nullptr)
       log_format(LogLevel::kWarning, "pace",
                  "the profile has no times of model \"{}\", which runs as fast as it can", model_);
+    if (const OperatorTimes* const stated = profile_->operators_of(model_)) {
+      operators_.emplace(program, *stated);
+      // Operators that take longer than the whole job are shortened alike.
+      operators_mean_ = std::max(times_->mean(), sum_of(*stated));
+      note_missing();
+    }
   }
 
   bool is_stated() const noexcept { return times_ != nullptr; }
@@ -52,6 +63,13 @@ class ProgramPace {
   // Returns the time of the next job, in the order in which jobs begin.
   nanoseconds next() noexcept {
     return times_->draw(profile_->seed, begun_.fetch_add(1, std::memory_order_relaxed));
+  }
+
+  // Null if the profile has no times of operators.
+  const OperatorPace* operators() const noexcept { return operators_ ? &*operators_ : nullptr; }
+  // Returns how much longer than on average the operators of a job take that takes `time`.
+  double share_of(nanoseconds time) const noexcept {
+    return static_cast<double>(time.count()) / static_cast<double>(operators_mean_.count());
   }
 
   void note_late(nanoseconds needed, nanoseconds stated) noexcept {
@@ -63,11 +81,48 @@ class ProgramPace {
   }
 
  private:
+  void note_missing() const {
+    const std::vector<std::string>& missing = operators_->missing();
+    if (missing.empty()) return;
+    log_format(LogLevel::kInfo, "pace",
+               "model \"{}\" runs no step for {} of the operators of the profile, such as \"{}\": "
+               "their time passes at the end of a job",
+               model_, missing.size(), missing.front());
+  }
+
   const std::shared_ptr<const PaceProfile> profile_;
   const std::string model_;
   const ServiceTimes* const times_;  // of profile_
+  std::optional<OperatorPace> operators_;
+  nanoseconds operators_mean_{0};
   std::atomic<uint64_t> begun_{0};
   std::atomic<bool> late_{false};
+};
+
+// Lets the steps of a running frame begin no earlier than the operators before them have ended on
+// the other device.
+class StepPacer final : public queue::ProgressObserver {
+ public:
+  StepPacer(const OperatorPace& operators, int64_t begun_ns, double share) noexcept
+      : operators_(operators), begun_ns_(begun_ns), share_(share) {}
+
+  void on_progress(const queue::RunControl& control) noexcept override {
+    wait(operators_.before(control.position()), control);
+  }
+  void on_steps_done(const queue::RunControl& control) noexcept override {
+    wait(operators_.sum(), control);
+  }
+
+ private:
+  void wait(nanoseconds since_begin, const queue::RunControl& control) const noexcept {
+    const double ns = static_cast<double>(since_begin.count()) * share_;
+    // The device itself asks for a stop, which ends this wait.
+    static_cast<void>(wait_until(begun_ns_ + std::llround(ns), control));
+  }
+
+  const OperatorPace& operators_;
+  const int64_t begun_ns_;
+  const double share_;
 };
 
 class PacedContext final : public Context {
@@ -80,7 +135,7 @@ class PacedContext final : public Context {
     if (!pace_->is_stated()) return inner_->run(inputs, outputs, control);
     const nanoseconds time = pace_->next();
     const int64_t begun_ns = now_ns();
-    const Status status = inner_->run(inputs, outputs, control);
+    const Status status = run_inner(inputs, outputs, control, begun_ns, time);
     if (!status.ok()) return status;
     if (const nanoseconds needed(now_ns() - begun_ns); needed > time)
       pace_->note_late(needed, time);
@@ -88,6 +143,16 @@ class PacedContext final : public Context {
   }
 
  private:
+  Status run_inner(std::span<const Binding> inputs, std::span<const Binding> outputs,
+                   queue::RunControl& control, int64_t begun_ns, nanoseconds time) noexcept {
+    const OperatorPace* const operators = pace_->operators();
+    if (operators == nullptr) return inner_->run(inputs, outputs, control);
+    StepPacer pacer(*operators, begun_ns, pace_->share_of(time));
+    // Reports of progress, as for a timeline, come after the wait.
+    const queue::OutermostObserverScope observed(control, pacer);
+    return inner_->run(inputs, outputs, control);
+  }
+
   const std::unique_ptr<Context> inner_;
   const std::shared_ptr<ProgramPace> pace_;
 };
@@ -96,7 +161,7 @@ class PacedProgram final : public Program {
  public:
   PacedProgram(std::shared_ptr<const Program> inner, std::shared_ptr<const PaceProfile> profile)
       : inner_(std::move(inner)),
-        pace_(std::make_shared<ProgramPace>(std::move(profile), inner_->model().name)) {}
+        pace_(std::make_shared<ProgramPace>(std::move(profile), *inner_)) {}
 
   const graph::CompiledModel& model() const noexcept override { return inner_->model(); }
   bool accepts(Direction direction, size_t index, View view) const noexcept override {

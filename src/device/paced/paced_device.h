@@ -1,7 +1,8 @@
 // PacedDevice: wraps another device (the inner device), and takes the times of a third one, which a
 // profile states (pace_profile.h). A job computes on the inner device and then occupies its lane
 // until the time of the profile has passed, so that the queues, the waits and the back-pressure of
-// a program are those that it will meet on the other device.
+// a program are those that it will meet on the other device. If the profile has the times of
+// operators, each step or partition also begins no earlier than there.
 //
 // A job that takes longer here than the profile says takes as long as it needs; the log names its
 // model once. "paced-null" computes nothing, and so keeps any pace.

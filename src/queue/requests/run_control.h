@@ -52,6 +52,7 @@ class ProgressObserver {
 
  private:
   friend class ObserverScope;
+  friend class OutermostObserverScope;
   friend class RunControl;
   ProgressObserver* outer_ = nullptr;  // the observer of the enclosing scope
 };
@@ -123,6 +124,7 @@ class RunControl {
 
  private:
   friend class ObserverScope;
+  friend class OutermostObserverScope;
 
   void at(RunPosition position) noexcept {
     position_.store(pack(position), std::memory_order_relaxed);
@@ -167,6 +169,35 @@ class ObserverScope {
   ObserverScope& operator=(const ObserverScope&) = delete;
 
  private:
+  RunControl& control_;
+};
+
+// The same, but `observer` is called before those of all scopes that exist already: they do not see
+// a piece of work before it has returned.
+class OutermostObserverScope {
+ public:
+  OutermostObserverScope(RunControl& control, ProgressObserver& observer) noexcept
+      : control_(control) {
+    observer.outer_ = nullptr;
+    outermost() = &observer;
+  }
+  ~OutermostObserverScope() {
+    // Scopes that began later have ended, so this observer is the outermost one again.
+    ProgressObserver** link = &control_.innermost_;
+    while ((*link)->outer_ != nullptr) link = &(*link)->outer_;
+    *link = nullptr;
+  }
+  OutermostObserverScope(const OutermostObserverScope&) = delete;
+  OutermostObserverScope& operator=(const OutermostObserverScope&) = delete;
+
+ private:
+  // The place behind the outermost observer.
+  ProgressObserver*& outermost() const noexcept {
+    ProgressObserver** link = &control_.innermost_;
+    while (*link != nullptr) link = &(*link)->outer_;
+    return *link;
+  }
+
   RunControl& control_;
 };
 
