@@ -54,7 +54,8 @@ struct Publisher {
   std::unique_ptr<ProcessView> view;  // of the thread
   pid_t process = 0;
   std::thread thread;
-  std::atomic<bool> ending{false}, ended{false};
+  // The thread runs; it is to end; it is about to return.
+  std::atomic<bool> active{false}, ending{false}, ended{false};
 };
 
 Publisher& publisher() {
@@ -140,7 +141,7 @@ void run(Publisher& all) noexcept {
 // again, since another process could set it back before the thread sees it.
 void end() noexcept {
   Publisher& all = publisher();
-  if (::getpid() != all.process || !all.thread.joinable()) return;
+  if (::getpid() != all.process || !all.active.exchange(false)) return;
   all.ending.store(true);
   while (!all.ended.load()) {
     all.page->asked.fetch_add(1);
@@ -169,6 +170,7 @@ Status begin() {
   if (std::atexit(end) != 0) return {StatusCode::kOutOfMemory, "no memory for a function at exit"};
   MILLRACE_ASSIGN_OR_RETURN(all.thread, start_thread("millrace-top", [&all] { run(all); }));
   page->pid.store(all.process, std::memory_order_release);
+  all.active.store(true);
   return {};
 }
 
@@ -179,7 +181,7 @@ bool is_shown() {
     if (const Status begun = begin(); !begun.ok())
       log_format(LogLevel::kError, "top", "{}: {}", kVariable, begun.message());
   });
-  return all.page != nullptr && all.thread.joinable() && !is_forked_child();
+  return all.active.load() && !is_forked_child();
 }
 
 }  // namespace

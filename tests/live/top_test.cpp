@@ -76,8 +76,9 @@ TEST(Top, CountsTheJobsOfASecond) {
   });
   const ProgramResult result = top({"--once", "--json", "--pid", std::to_string(program.pid())});
   ASSERT_EQ(result.exit_code, 0) << result.err;
+  const json shown = json::parse(result.out);
   double rate = 0;
-  for (const json& unit : json::parse(result.out)["processes"][0]["units"])
+  for (const json& unit : shown["processes"][0]["units"])
     rate += unit["jobs_per_second"].get<double>();
   EXPECT_GT(rate, 0);
 }

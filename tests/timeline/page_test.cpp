@@ -47,7 +47,8 @@ TEST(Page, IsWrittenPieceByPiece) {
                              .submitted_ns = 1,
                              .started_ns = 2,
                              .completed_ns = 3,
-                             .status = StatusCode::kOk});
+                             .status = StatusCode::kOk,
+                             .phases = {}});
   const auto trace = [&](const TextSink& sink) { return write_chrome_trace(timeline, sink); };
   std::string whole;
   size_t largest = 0;
