@@ -62,6 +62,8 @@ struct BenchArguments {
   std::string model;                // empty: `models` instead
   std::vector<std::string> models;  // FILE:rate=20,priority=1,in-flight=4; empty: `model` instead
   std::string url;                  // of a server, whose model `models` names; empty: none
+  std::vector<std::string> local;   // options that were given, and are not for `url`
+  uint32_t retries = 0;             // with `url`: how often a request is sent again
   CompileFlags flags;
   std::string device = "cpu";
   std::string view = "cpu";

@@ -108,6 +108,40 @@ TEST_F(BenchTest, CtrlCGivesTheFiguresUntilThen) {
   EXPECT_EQ(json::parse(result.out, nullptr, false)["interrupted"], true);
 }
 
+// A thousand seconds pass between two jobs. The first one arrives when the user ends the run.
+TEST_F(BenchTest, CtrlCEndsTheWaitForAnArrival) {
+  const ProgramResult result = run_program(
+      {"/usr/bin/timeout", "--preserve-status", "--signal=INT", "0.5", MILLRACE_PROGRAM, "bench",
+       kGlyphsOnnx, "--device", "null", "--scenario", "server", "--qps", "0.001", "--json"},
+      directory_.path().string());
+  EXPECT_EQ(result.exit_code, 130) << result.err;
+  const json found = json::parse(result.out, nullptr, false);
+  EXPECT_EQ(found["interrupted"], true);
+  EXPECT_EQ(found["jobs"], 1);
+}
+
+// An option that nobody would look at is a mistake of the user.
+TEST_F(BenchTest, RefusesOptionsOfLocalModelsForAServer) {
+  const auto refusal = [this](std::vector<std::string> options) {
+    options.insert(options.begin(), {"bench", "--url", "http://127.0.0.1:1", "--model", "a"});
+    const ProgramResult result = millrace(options);
+    EXPECT_EQ(result.exit_code, 2) << result.err;
+    return result.err;
+  };
+  EXPECT_THAT(refusal({"--device", "null", "--warmup", "10"}),
+              HasSubstr("--warmup and --device are for models that run here"));
+  for (const char* option : {"--plot", "--csv", "--memory-limit"})
+    EXPECT_THAT(refusal({option, "1g"}), HasSubstr(option));
+  EXPECT_THAT(refusal({"--precision", "fp32"}), HasSubstr("--precision is for"));
+  EXPECT_THAT(refusal({"--sandbox"}), HasSubstr("--sandbox is for"));
+  EXPECT_THAT(refusal({"--mean", "1"}), HasSubstr("--mean is for"));
+  EXPECT_THAT(refusal({"--lanes", "2"}), HasSubstr("--lanes is for --scenario server"));
+  EXPECT_THAT(refusal({"--scenario", "offline", "--seed", "2"}), HasSubstr("--seed is for"));
+  EXPECT_THAT(millrace({"bench", "a.rai", "--retries", "2"}).err, HasSubstr("is for --url"));
+  EXPECT_THAT(millrace({"bench", "--url", "grpc://a:1", "--model", "a"}).err,
+              HasSubstr("not over gRPC"));
+}
+
 TEST_F(BenchTest, JsonSaysWhyThePrecisionIsAnother) {
   const json found = figures({"--precision", "fp16", "-n", "4"});
   EXPECT_EQ(found["precision"], "fp32");

@@ -38,16 +38,9 @@ std::string latency_line(const Measurement& measured) {
       ms_text(times.spread), measured.queries.size());
 }
 
-// Compares the p99 latency with that of an ideal queue whose service times are the measured ones.
 std::string ideal_line(const Measurement& measured) {
-  const ServerFigures& server = *measured.server;
-  const double p99 = distribution_of(measured.latencies_ms()).p99;
-  return fmt::format(
-      "ideal queue p99 {}: first come, first served, {} servers, the measured services (median "
-      "{}); "
-      "ours is {:.2f} times that\n",
-      ms_text(server.ideal_p99_ms), server.servers, ms_text(server.service_ms),
-      p99 / server.ideal_p99_ms);
+  return ideal_text(*measured.server, distribution_of(measured.latencies_ms()).p99,
+                    "the measured services");
 }
 
 std::string processor_line(const Measurement& measured) {
@@ -69,14 +62,6 @@ std::string memory_line(const Measurement& measured,
 
 Json latency_json(const Measurement& measured) {
   return distribution_json(distribution_of(measured.latencies_ms()));
-}
-
-Json server_json(const ServerFigures& server) {
-  return {{"queries_per_second", server.per_second},
-          {"seed", server.seed},
-          {"servers", server.servers},
-          {"service_ms", server.service_ms},
-          {"ideal_p99_ms", server.ideal_p99_ms}};
 }
 
 Json allocations_json(const Allocations& allocations) {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -27,6 +28,9 @@ namespace {
 // Limits the memory: a job takes 40 bytes in the schedule and the measurements, and some more while
 // these are evaluated.
 constexpr uint32_t kMostJobs = 10'000'000;
+
+// How soon the end of a run is seen that the user wants, while no job arrives.
+constexpr int64_t kLongestSleepNs = 50'000'000;
 
 // Returns the times at which the jobs are to be issued, in nanoseconds since the start.
 Result<std::vector<int64_t>> schedule_of(const Workload& workload, const ServerLoad& load) {
@@ -58,16 +62,18 @@ class OpenLoop {
     }
   }
 
-  // Issues all jobs, or those before the first failure.
+  // Issues all jobs, or those before the first failure or before the user ends the run, but one at
+  // least. The jobs that are left out do not count.
   void issue_all(int64_t start_ns) {
     start_ns_ = start_ns;
     Progress progress(name_of(Scenario::kServer));
     for (size_t job = 0; job < schedule_.size(); ++job) {
       if (workload_.shows_progress)
         progress.update(fmt::format("{} of {} jobs", job, schedule_.size()));
-      sleep_until_ns(start_ns + schedule_[job]);
+      if (!wait_for_arrival(job)) return;
       const auto slot = take_slot();
       if (!slot || !submit(job, *slot)) return;
+      issued_ = job + 1;
     }
   }
 
@@ -77,11 +83,24 @@ class OpenLoop {
     return first_failure_;
   }
 
-  const std::vector<int64_t>& schedule() const { return schedule_; }
-  const std::vector<int64_t>& latencies_ns() const { return latencies_ns_; }
-  const std::vector<int64_t>& service_times_ns() const { return service_times_ns_; }
+  // Of the jobs that were issued, when all of them are done.
+  std::span<const int64_t> schedule() const { return {schedule_.data(), issued_}; }
+  std::span<const int64_t> latencies_ns() const { return {latencies_ns_.data(), issued_}; }
+  std::span<const int64_t> service_times_ns() const { return {service_times_ns_.data(), issued_}; }
 
  private:
+  bool is_ended() const { return workload_.ended != nullptr && *workload_.ended; }
+
+  // Waits until the job arrives. Returns false if the run ends before. The first job arrives then.
+  bool wait_for_arrival(size_t job) {
+    for (int64_t now = now_ns(); now < start_ns_ + schedule_[job]; now = now_ns()) {
+      if (is_ended() && job > 0) return false;
+      if (is_ended()) schedule_[job] = now - start_ns_;
+      sleep_until_ns(std::min(start_ns_ + schedule_[job], now + kLongestSleepNs));
+    }
+    return job == 0 || !is_ended();
+  }
+
   // Waits until a slot is free and takes it; nothing after a failure.
   std::optional<size_t> take_slot() {
     std::unique_lock lock(mutex_);
@@ -123,7 +142,8 @@ class OpenLoop {
   }
 
   const Workload& workload_;
-  const std::vector<int64_t> schedule_;
+  std::vector<int64_t> schedule_;
+  size_t issued_ = 0;
   // By job; an element is written by the callback of its job only.
   std::vector<int64_t> latencies_ns_, service_times_ns_;
   std::vector<std::shared_ptr<runtime::JobTimes>> times_;  // by slot
@@ -134,7 +154,7 @@ class OpenLoop {
   Status first_failure_;
 };
 
-std::vector<double> in_ms(const std::vector<int64_t>& times_ns) {
+std::vector<double> in_ms(std::span<const int64_t> times_ns) {
   std::vector<double> times;
   times.reserve(times_ns.size());
   for (const int64_t ns : times_ns) times.push_back(static_cast<double>(ns) * 1e-6);
@@ -157,12 +177,12 @@ Result<Measurement> run_server(const Workload& workload, const ServerLoad& load)
   MILLRACE_RETURN_IF_ERROR(warm_up_together(workload));
   Measurement measured;
   measured.scenario = Scenario::kServer;
-  measured.jobs = schedule.size();
   OpenLoop loop(workload, std::move(schedule));
   const Meter meter(workload);
   loop.issue_all(meter.start_ns());
   MILLRACE_RETURN_IF_ERROR(loop.wait_for_all());
   meter.read(measured);
+  measured.jobs = loop.schedule().size();
   measured.queries.reserve(measured.jobs);
   for (size_t job = 0; job < measured.jobs; ++job)
     measured.queries.push_back({loop.schedule()[job], loop.latencies_ns()[job]});

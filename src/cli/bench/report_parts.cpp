@@ -26,6 +26,22 @@ nlohmann::ordered_json subject_json(const BenchSubject& subject) {
   return json;
 }
 
+std::string ideal_text(const ServerFigures& server, double p99_ms, std::string_view services) {
+  return fmt::format(
+      "ideal queue p99 {}: first come, first served, {} servers, {} (median {}); ours is {:.2f} "
+      "times that\n",
+      ms_text(server.ideal_p99_ms), server.servers, services, ms_text(server.service_ms),
+      p99_ms / server.ideal_p99_ms);
+}
+
+nlohmann::ordered_json server_json(const ServerFigures& server) {
+  return {{"queries_per_second", server.per_second},
+          {"seed", server.seed},
+          {"servers", server.servers},
+          {"service_ms", server.service_ms},
+          {"ideal_p99_ms", server.ideal_p99_ms}};
+}
+
 std::string ms_text(double milliseconds) {
   return time_text(milliseconds * 1e6);
 }

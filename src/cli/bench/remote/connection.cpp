@@ -12,6 +12,8 @@
 #include <string_view>
 #include <utility>
 
+#include "cli/bench/remote/name_lookup.h"
+
 namespace millrace::cli {
 namespace {
 
@@ -22,32 +24,44 @@ using boost::system::error_code;
 
 // For a connection, or for an exchange. Servers that hang do not hang the tool.
 constexpr std::chrono::seconds kTimeLimit{30};
+// For the address of a host. Resolvers answer within a second or two, or not at all.
+constexpr std::chrono::seconds kLookupLimit{10};
 constexpr uint32_t kMostHeaderBytes = 64 << 10;
 
 }  // namespace
 
-Result<RemoteServer> find_server(const std::string& url) {
+Result<RemoteUrl> parse_url(const std::string& url) {
   static constexpr std::string_view kScheme = "http://";
   std::string_view rest = url;
-  if (!rest.starts_with(kScheme))
-    return invalid_argument("--url must be http://HOST:PORT, not " + url);
+  if (url.starts_with("grpc://") || url.starts_with("grpcs://"))
+    return Status(StatusCode::kUnsupported,
+                  "--url loads servers over HTTP, not over gRPC: give the HTTP port of the server, "
+                  "as http://HOST:PORT");
+  if (url.starts_with("https://"))
+    return Status(StatusCode::kUnsupported,
+                  "--url has no TLS: give a port of the server without it, as http://HOST:PORT");
+  const Status wrong = invalid_argument("--url must be http://HOST:PORT, not " + url);
+  if (!rest.starts_with(kScheme)) return wrong;
   rest.remove_prefix(kScheme.size());
   if (rest.ends_with('/')) rest.remove_suffix(1);
   const size_t colon = rest.rfind(':');
   const bool has_port = colon != std::string_view::npos && rest.find(']', colon) == rest.npos;
   std::string_view host = has_port ? rest.substr(0, colon) : rest;
-  const std::string port(has_port ? rest.substr(colon + 1) : "80");
-  RemoteServer server{.host = std::string(rest), .endpoints = {}};
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  if (host.empty() || port.empty() || rest.find_first_of("/?#@ \r\n") != rest.npos)
-    return invalid_argument("--url must be http://HOST:PORT, not " + url);
-  asio::io_context io;
-  asio::ip::tcp::resolver resolver(io);
-  error_code error;
-  const auto found = resolver.resolve(std::string(host), port, error);
-  if (error)
-    return Status(StatusCode::kNotFound, fmt::format("cannot find {}: {}", url, error.message()));
-  for (const auto& entry : found) server.endpoints.push_back(entry.endpoint());
+  RemoteUrl parsed{.authority = std::string(rest),
+                   .host = std::string(host),
+                   .port = std::string(has_port ? rest.substr(colon + 1) : "80")};
+  if (parsed.host.empty() || parsed.port.empty() || rest.find_first_of("/?#@ \r\n") != rest.npos)
+    return wrong;
+  return parsed;
+}
+
+Result<RemoteServer> find_server(const std::string& url) {
+  MILLRACE_ASSIGN_OR_RETURN(const RemoteUrl parsed, parse_url(url));
+  RemoteServer server{.host = parsed.authority, .endpoints = {}};
+  auto found = within(kLookupLimit, [parsed] { return look_up(parsed.host, parsed.port); });
+  if (!found.ok()) return found.status().with_context("cannot find " + url);
+  server.endpoints = *std::move(found);
   return server;
 }
 

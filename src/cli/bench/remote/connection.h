@@ -20,8 +20,15 @@ struct RemoteServer {
   std::vector<boost::asio::ip::tcp::endpoint> endpoints;
 };
 
-// Finds the server of http://HOST[:PORT]. kInvalidArgument for another URL; kNotFound if there is
-// no such host.
+struct RemoteUrl {
+  std::string authority, host, port;
+};
+
+// Parses http://HOST[:PORT]. kUnsupported for gRPC and TLS, kInvalidArgument for any other URL.
+Result<RemoteUrl> parse_url(const std::string& url);
+
+// Finds the server of the URL. Errors: those of parse_url(); kNotFound if there is no such host;
+// kDeadlineExceeded if nobody says so within 10 s.
 Result<RemoteServer> find_server(const std::string& url);
 
 struct RemoteAnswer {

@@ -13,7 +13,10 @@
 
 #include "base/clock.h"
 #include "base/process/thread.h"
+#include "cli/bench/ideal_queue.h"
+#include "cli/bench/percentiles.h"
 #include "cli/bench/poisson_arrivals.h"
+#include "cli/bench/remote/outcome.h"
 #include "cli/bench/remote/remote_model.h"
 
 namespace millrace::cli {
@@ -23,6 +26,11 @@ constexpr uint64_t kMostJobs = 10'000'000;
 // A request whose time is so long ago is not sent, so that a server that hangs ends the run.
 constexpr int64_t kMostBehindNs = 30'000'000'000;
 constexpr int64_t kLongestSleepNs = 50'000'000;
+// Requests that are sent alone, and for how long.
+constexpr size_t kMostAlone = 100;
+constexpr int64_t kAloneNs = 1'000'000'000;
+// The pause before a request is sent again: the first one, and the longest.
+constexpr int64_t kFirstPauseNs = 10'000'000, kLongestPauseNs = 1'000'000'000;
 
 Result<std::vector<int64_t>> schedule_of(const RemoteLoad& load) {
   std::vector<int64_t> schedule;
@@ -42,18 +50,19 @@ Result<std::vector<int64_t>> schedule_of(const RemoteLoad& load) {
 // A thread for each connection takes the next request when its last one is answered.
 class Run {
  public:
-  Run(const RemoteServer& server, const std::string& request, const RemoteLoad& load,
+  Run(const RemoteServer& server, std::span<const std::string> requests, const RemoteLoad& load,
       std::vector<int64_t> schedule)
-      : request_(request), load_(load), schedule_(std::move(schedule)) {
+      : requests_(requests), load_(load), schedule_(std::move(schedule)) {
     for (uint32_t i = 0; i < load.connections; ++i)
       connections_.push_back(std::make_unique<RemoteConnection>(server));
   }
 
   // Connects, and sees whether the model takes the request.
   Status prepare() {
-    MILLRACE_ASSIGN_OR_RETURN(const RemoteAnswer answer, connections_.front()->ask(request_));
+    MILLRACE_ASSIGN_OR_RETURN(const RemoteAnswer answer, answer_of(*connections_.front(), 0));
     if (answer.status >= 400 && answer.status < 500 && answer.status != 429)
       return invalid_argument("the server answers " + error_of(answer));
+    if (load_.scenario == Scenario::kServer && load_.servers > 0) send_alone();
     for (const auto& connection : connections_) MILLRACE_RETURN_IF_ERROR(connection->connect());
     return {};
   }
@@ -76,47 +85,109 @@ class Run {
     const int64_t end_ns = now_ns() - start_ns_;
     count_unsent(end_ns);
     run_.seconds = static_cast<double>(last_answer_ns_ > 0 ? last_answer_ns_ : end_ns) * 1e-9;
+    if (!alone_ns_.empty()) run_.ideal = ideal();
     return std::move(run_);
   }
 
  private:
+  bool is_ended() const { return stopped_ || (load_.ended != nullptr && *load_.ended); }
+
   bool ends(uint64_t job) const {
-    if (stopped_ || (load_.ended != nullptr && *load_.ended)) return true;
+    if (is_ended()) return true;
     if (load_.scenario == Scenario::kServer) return job >= schedule_.size();
     if (load_.jobs > 0) return job >= load_.jobs;
     return job > 0 && now_ns() - start_ns_ >= load_.duration_ns;
   }
 
-  // Returns the time of the next request, at that time; nothing if there is no other. One thread
-  // waits for the next arrival, and the others for it, so that the end of the run is seen soon.
-  std::optional<int64_t> next_issue_ns() {
+  // Measures how long requests take that do not wait for others.
+  void send_alone() {
+    const int64_t begin_ns = now_ns();
+    for (size_t i = 0; i < kMostAlone && now_ns() - begin_ns < kAloneNs && !is_ended(); ++i) {
+      const int64_t sent_ns = now_ns();
+      const auto answer = answer_of(*connections_.front(), i);
+      if (outcome_of(answer) == Outcome::kServed) alone_ns_.push_back(now_ns() - sent_ns);
+    }
+  }
+
+  // Simulates the requests whose time has come.
+  ServerFigures ideal() const {
+    const std::span<const int64_t> arrivals(schedule_.data(), next_);
+    std::vector<int64_t> services(arrivals.size());
+    for (size_t i = 0; i < services.size(); ++i) services[i] = alone_ns_[i % alone_ns_.size()];
+    const auto in_ms = [](const std::vector<int64_t>& times_ns) {
+      std::vector<double> times;
+      for (const int64_t ns : times_ns) times.push_back(static_cast<double>(ns) * 1e-6);
+      return times;
+    };
+    ServerFigures figures{
+        .per_second = load_.per_second, .seed = load_.seed, .servers = load_.servers};
+    figures.service_ms = distribution_of(in_ms(alone_ns_)).median;
+    if (!arrivals.empty())
+      figures.ideal_p99_ms =
+          distribution_of(in_ms(ideal_latencies_ns(arrivals, services, load_.servers))).p99;
+    return figures;
+  }
+
+  struct Issue {
+    uint64_t job;
+    int64_t at_ns;
+  };
+
+  // Returns the next request, at its time; nothing if there is no other. One thread waits for the
+  // next arrival, and the others for it, so that the end of the run is seen soon.
+  std::optional<Issue> next_issue() {
     const std::lock_guard lock(turn_);
     if (ends(next_)) return std::nullopt;
-    if (load_.scenario != Scenario::kServer) {
-      ++next_;
-      return now_ns() - start_ns_;
-    }
+    if (load_.scenario != Scenario::kServer) return Issue{next_++, now_ns() - start_ns_};
     const int64_t issue_ns = schedule_[next_];
     for (int64_t left = issue_ns; left > 0; left = start_ns_ + issue_ns - now_ns()) {
       sleep_until_ns(std::min(start_ns_ + issue_ns, now_ns() + kLongestSleepNs));
       if (ends(next_)) return std::nullopt;
     }
-    ++next_;
-    return issue_ns;
+    return Issue{next_++, issue_ns};
+  }
+
+  bool is_late(const Issue& issue) const {
+    return now_ns() - start_ns_ - issue.at_ns > kMostBehindNs;
   }
 
   void issue(RemoteConnection& connection) {
-    while (const std::optional<int64_t> issue_ns = next_issue_ns()) {
-      if (now_ns() - start_ns_ - *issue_ns > kMostBehindNs)
+    while (const std::optional<Issue> next = next_issue()) {
+      if (is_late(*next))
         count_late();
       else
-        take(answer_of(connection), *issue_ns);
+        take(final_answer_of(connection, *next), next->at_ns);
     }
   }
 
-  Result<RemoteAnswer> answer_of(RemoteConnection& connection) const {
+  // Sends the request again, after pauses that get longer, until its answer is final.
+  Result<RemoteAnswer> final_answer_of(RemoteConnection& connection, const Issue& issue) {
+    auto answer = answer_of(connection, issue.job);
+    int64_t pause_ns = kFirstPauseNs;
+    for (uint32_t again = 0; again < load_.retries && may_change(answer); ++again) {
+      pause(pause_ns);
+      pause_ns = std::min(2 * pause_ns, kLongestPauseNs);
+      if (is_ended() || is_late(issue)) break;
+      count_retry();
+      answer = answer_of(connection, issue.job);
+    }
+    return answer;
+  }
+
+  void pause(int64_t pause_ns) const {
+    const int64_t until_ns = now_ns() + pause_ns;
+    while (now_ns() < until_ns && !is_ended())
+      sleep_until_ns(std::min(until_ns, now_ns() + kLongestSleepNs));
+  }
+
+  void count_retry() {
+    const std::lock_guard lock(mutex_);
+    ++run_.retried;
+  }
+
+  Result<RemoteAnswer> answer_of(RemoteConnection& connection, uint64_t job) const {
     try {
-      return connection.ask(request_);
+      return connection.ask(requests_[job % requests_.size()]);
     } catch (const std::bad_alloc&) {
       return Status(StatusCode::kOutOfMemory, "there is not enough memory for an answer");
     }
@@ -135,33 +206,36 @@ class Run {
   void take(const Result<RemoteAnswer>& answer, int64_t issue_ns) {
     const std::lock_guard lock(mutex_);
     const int64_t end_ns = now_ns() - start_ns_;
-    const unsigned status = answer.ok() ? answer->status : 0;
-    const bool timed_out = !answer.ok() && answer.status().code() == StatusCode::kDeadlineExceeded;
     if (answer.ok()) last_answer_ns_ = end_ns;
-    stop_if_it_hangs(timed_out);
-    if (status == 200) return run_.served.push_back({issue_ns, end_ns - issue_ns});
-    if (status == 429 || status == 503) {
-      ++run_.refused;
-    } else if (status == 504 || timed_out) {
-      ++run_.late;
-    } else {
-      if (run_.failed++ > 0) return;
-      run_.first_failure = answer.ok() ? error_of(*answer) : answer.status().message();
+    stop_if_it_hangs(timed_out(answer));
+    switch (outcome_of(answer)) {
+      case Outcome::kServed:
+        return run_.served.push_back({issue_ns, end_ns - issue_ns});
+      case Outcome::kRefused:
+        ++run_.refused;
+        return;
+      case Outcome::kLate:
+        ++run_.late;
+        return;
+      case Outcome::kFailed:
+        if (run_.failed++ > 0) return;
+        run_.first_failure = answer.ok() ? error_of(*answer) : answer.status().message();
     }
   }
 
   // Requests that are to be sent at stated times need no end: those that come too late are not
   // sent.
-  void stop_if_it_hangs(bool timed_out) {
-    timeouts_in_a_row_ = timed_out ? timeouts_in_a_row_ + 1 : 0;
+  void stop_if_it_hangs(bool has_timed_out) {
+    timeouts_in_a_row_ = has_timed_out ? timeouts_in_a_row_ + 1 : 0;
     if (load_.scenario != Scenario::kServer && timeouts_in_a_row_ >= load_.connections)
       stopped_ = true;
   }
 
-  const std::string& request_;
+  const std::span<const std::string> requests_;
   const RemoteLoad& load_;
   const std::vector<int64_t> schedule_;
   std::vector<std::unique_ptr<RemoteConnection>> connections_;
+  std::vector<int64_t> alone_ns_;  // of requests that were sent alone
   std::atomic<bool> stopped_ = false;
   int64_t start_ns_ = 0;
   std::mutex turn_;
@@ -174,11 +248,11 @@ class Run {
 
 }  // namespace
 
-Result<RemoteRun> run_remote_load(const RemoteServer& server, const std::string& request,
+Result<RemoteRun> run_remote_load(const RemoteServer& server, std::span<const std::string> requests,
                                   const RemoteLoad& load) {
   MILLRACE_ASSIGN_OR_RETURN(auto schedule, schedule_of(load));
   try {
-    Run run(server, request, load, std::move(schedule));
+    Run run(server, requests, load, std::move(schedule));
     MILLRACE_RETURN_IF_ERROR(run.prepare());
     return run.run();
   } catch (const std::system_error& error) {

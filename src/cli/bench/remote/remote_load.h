@@ -3,6 +3,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,6 +21,8 @@ struct RemoteLoad {
   int64_t duration_ns = 0;                // 0: until the jobs are done
   double per_second = 0;                  // with kServer
   uint64_t seed = 1;
+  uint32_t servers = 0;  // requests that the server runs at once, for the ideal queue; 0: unknown
+  uint32_t retries = 0;  // how often a request is sent again that was refused or got no answer
   const std::atomic<bool>* ended = nullptr;  // set when the user wants the run to end
 };
 
@@ -29,16 +33,23 @@ struct RemoteRun {
   uint64_t late = 0;          // answered by 504, or not in time; or not sent in time
   uint64_t failed = 0;        // any other
   std::string first_failure;  // its message
-  double seconds = 0;         // until the last answer, if there is one
+  uint64_t retried = 0;       // how many times requests were sent again
+  // With kServer, if `servers` are known: an ideal queue, which the same requests reach, and whose
+  // services take as long as requests that are sent alone, before the others.
+  std::optional<ServerFigures> ideal;
+  double seconds = 0;  // until the last answer, if there is one
 
   uint64_t requests() const { return served.size() + refused + late + failed; }
 };
 
-// Sends one request before it starts; if that has no answer, or the server finds it wrong, nothing
-// is measured. The latency of a request of the server scenario counts from its scheduled arrival,
-// also if all connections are busy then, so there is no coordinated omission. Errors: those of
-// connecting to the server; kInvalidArgument if there would be too many requests.
-Result<RemoteRun> run_remote_load(const RemoteServer& server, const std::string& request,
+// Sends the requests in turn. Sends one before it starts; if that has no answer, or the server
+// finds it wrong, nothing is measured. With `servers` it sends some more, for a second at most, one
+// after another. The latency of a request of the server scenario counts from its scheduled arrival,
+// also if all connections are busy then, so there is no coordinated omission; and that of one that
+// is sent again includes what came before. Errors: those of connecting to the server;
+// kInvalidArgument if there would be too many requests. Requirement: there is at least one text of
+// a request.
+Result<RemoteRun> run_remote_load(const RemoteServer& server, std::span<const std::string> requests,
                                   const RemoteLoad& load);
 
 }  // namespace millrace::cli

@@ -5,37 +5,37 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstring>
 #include <nlohmann/json.hpp>
-#include <random>
 #include <string_view>
+#include <utility>
 
 namespace millrace::cli {
 namespace {
 
 using nlohmann::json;
 
-constexpr uint64_t kMostBytes = uint64_t{1} << 30;  // of all inputs
 constexpr size_t kMostMessage = 300;
 constexpr uint64_t kMostDescription = 4 << 20;  // bytes, of which JSON takes many times as many
 
-struct ElementType {
-  std::string_view name;
-  size_t bytes;
-};
-constexpr std::array<ElementType, 13> kTypes = {{{"BOOL", 1},
-                                                 {"UINT8", 1},
-                                                 {"INT8", 1},
-                                                 {"UINT16", 2},
-                                                 {"INT16", 2},
-                                                 {"FP16", 2},
-                                                 {"BF16", 2},
-                                                 {"UINT32", 4},
-                                                 {"INT32", 4},
-                                                 {"FP32", 4},
-                                                 {"UINT64", 8},
-                                                 {"INT64", 8},
-                                                 {"FP64", 8}}};
+// The types of the protocol by their names there.
+constexpr std::array<std::pair<std::string_view, DataType>, 13> kTypes = {
+    {{"BOOL", DataType::kBoolean},
+     {"UINT8", DataType::kUint8},
+     {"INT8", DataType::kInt8},
+     {"UINT16", DataType::kUint16},
+     {"INT16", DataType::kInt16},
+     {"FP16", DataType::kFp16},
+     {"BF16", DataType::kBf16},
+     {"UINT32", DataType::kUint32},
+     {"INT32", DataType::kInt32},
+     {"FP32", DataType::kFloat32},
+     {"UINT64", DataType::kUint64},
+     {"INT64", DataType::kInt64},
+     {"FP64", DataType::kFloat64}}};
+
+std::string_view protocol_type(DataType type) {
+  return std::ranges::find(kTypes, type, &decltype(kTypes)::value_type::second)->first;
+}
 
 std::string percent_encoded(std::string_view name) {
   std::string text;
@@ -46,74 +46,46 @@ std::string percent_encoded(std::string_view name) {
   return text;
 }
 
-// Random elements: about one for floating point, and 0 or 1 for integers, which may be indices.
-std::string elements(const ElementType& type, uint64_t count, std::mt19937& random) {
-  std::string bytes(count * type.bytes, '\0');
-  std::normal_distribution<double> normal;
-  for (uint64_t i = 0; i < count; ++i) {
-    char* const at = bytes.data() + i * type.bytes;
-    const auto bits = static_cast<uint32_t>(random());
-    if (type.name == "FP32") {
-      const auto value = static_cast<float>(normal(random));
-      std::memcpy(at, &value, sizeof value);
-    } else if (type.name == "FP64") {
-      const double value = normal(random);
-      std::memcpy(at, &value, sizeof value);
-    } else if (type.name == "FP16" || type.name == "BF16") {
-      // From 1 to 2: the exponent of one, and a random mantissa.
-      const auto value = static_cast<uint16_t>(type.name == "FP16" ? 0x3C00 | (bits & 0x3FF)
-                                                                   : 0x3F80 | (bits & 0x7F));
-      std::memcpy(at, &value, sizeof value);
-    } else {
-      *at = static_cast<char>(type.name == "UINT8" ? bits & 0xFF : bits & 1);
-    }
-  }
-  return bytes;
+// A dimension of the description; -1 is one that requests choose.
+Result<uint32_t> dimension(const json& stated, const std::string& input) {
+  const auto size = stated.get<int64_t>();
+  if (size < 0) return kOpenDimension;
+  if (size < int64_t{kOpenDimension}) return static_cast<uint32_t>(size);
+  return corrupt_data(fmt::format("the input \"{}\" has a dimension of {}", input, size));
 }
 
-// Adds an input of the description to the header and the body of a request.
-Status add_input(const json& input, std::mt19937& random, json& header, std::string& raw) {
+Result<graph::Boundary> boundary_of(const json& input) {
   const auto& name = input.at("name").get_ref<const std::string&>();
   const auto& datatype = input.at("datatype").get_ref<const std::string&>();
-  const auto* const type = std::ranges::find(kTypes, datatype, &ElementType::name);
+  const auto* const type =
+      std::ranges::find(kTypes, datatype, &decltype(kTypes)::value_type::first);
   if (type == kTypes.end())
-    return {StatusCode::kUnsupported,
-            fmt::format("the input \"{}\" has the type {}, of which no random elements are made",
-                        name, datatype)};
-  json shape = json::array();
-  uint64_t count = 1;
+    return Status(StatusCode::kUnsupported,
+                  fmt::format("the input \"{}\" has the type {}, whose elements are not sent here",
+                              name, datatype));
+  std::vector<uint32_t> shape;
   for (const json& stated : input.at("shape")) {
-    const auto size = stated.get<int64_t>();
-    const uint64_t used = size < 0 ? 1 : static_cast<uint64_t>(size);
-    shape.push_back(used);
-    if (used > 0 && count > kMostBytes / used)
-      count = kMostBytes + 1;
-    else
-      count *= used;
-    if (count * type->bytes + raw.size() > kMostBytes)
-      return corrupt_data(fmt::format("the input \"{}\" would be larger than 1 GiB", name));
+    MILLRACE_ASSIGN_OR_RETURN(const uint32_t size, dimension(stated, name));
+    shape.push_back(size);
   }
-  header["inputs"].push_back({{"name", name},
-                              {"datatype", datatype},
-                              {"shape", shape},
-                              {"parameters", {{"binary_data_size", count * type->bytes}}}});
-  raw += elements(*type, count, random);
-  return {};
+  if (shape.size() > TensorShape::kMaxRank)
+    return Status(
+        StatusCode::kUnsupported,
+        fmt::format("the input \"{}\" has more than {} dimensions", name, TensorShape::kMaxRank));
+  graph::Boundary boundary;
+  boundary.open = std::ranges::find(shape, kOpenDimension) != shape.end();
+  boundary.cpu = tensor::make_cpu_desc(name, type->second, std::move(shape));
+  return boundary;
 }
 
-Result<std::string> request_of(const json& description, const RemoteServer& server,
-                               const std::string& path) {
-  json header = {{"parameters", {{"binary_data_output", true}}}, {"inputs", json::array()}};
-  std::string raw;
-  std::mt19937 random(1);
-  for (const json& input : description.at("inputs"))
-    MILLRACE_RETURN_IF_ERROR(add_input(input, random, header, raw));
-  const std::string text = header.dump();
-  return fmt::format(
-             "POST {}/infer HTTP/1.1\r\nHost: {}\r\nContent-Type: application/octet-stream\r\n"
-             "Inference-Header-Content-Length: {}\r\nContent-Length: {}\r\n\r\n",
-             path, server.host, text.size(), text.size() + raw.size()) +
-         text + raw;
+Result<RemoteModel> model_of(const json& description, std::string path, const std::string& name) {
+  RemoteModel model{.path = std::move(path), .described = {}};
+  model.described.name = name;
+  for (const json& input : description.at("inputs")) {
+    MILLRACE_ASSIGN_OR_RETURN(graph::Boundary boundary, boundary_of(input));
+    model.described.inputs.push_back(std::move(boundary));
+  }
+  return model;
 }
 
 }  // namespace
@@ -126,7 +98,7 @@ std::string error_of(const RemoteAnswer& answer) {
   return fmt::format("{}: {}", answer.status, text.substr(0, kMostMessage));
 }
 
-Result<std::string> request_for(const RemoteServer& server, const std::string& model) {
+Result<RemoteModel> describe(const RemoteServer& server, const std::string& model) {
   const std::string path = "/v2/models/" + percent_encoded(model);
   RemoteConnection connection(server);
   MILLRACE_ASSIGN_OR_RETURN(
@@ -137,10 +109,33 @@ Result<std::string> request_for(const RemoteServer& server, const std::string& m
     return Status(answer.status == 404 ? StatusCode::kNotFound : StatusCode::kIoError,
                   "the server does not describe the model, but answers " + error_of(answer));
   try {
-    return request_of(json::parse(answer.body), server, path);
+    return model_of(json::parse(answer.body), path, model);
   } catch (const json::exception&) {
     return corrupt_data("the server describes the model in a form that is not the protocol's");
   }
+}
+
+std::string request_text(const RemoteServer& server, const RemoteModel& model,
+                         std::span<const graph::Boundary> inputs,
+                         std::span<const std::span<const std::byte>> bytes) {
+  json header = {{"parameters", {{"binary_data_output", true}}}, {"inputs", json::array()}};
+  size_t raw_bytes = 0;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    header["inputs"].push_back({{"name", inputs[i].cpu.name},
+                                {"datatype", protocol_type(inputs[i].cpu.type)},
+                                {"shape", inputs[i].cpu.shape},
+                                {"parameters", {{"binary_data_size", bytes[i].size()}}}});
+    raw_bytes += bytes[i].size();
+  }
+  const std::string text = header.dump();
+  std::string request = fmt::format(
+      "POST {}/infer HTTP/1.1\r\nHost: {}\r\nContent-Type: application/octet-stream\r\n"
+      "Inference-Header-Content-Length: {}\r\nContent-Length: {}\r\n\r\n{}",
+      model.path, server.host, text.size(), text.size() + raw_bytes, text);
+  request.reserve(request.size() + raw_bytes);
+  for (const std::span<const std::byte> raw : bytes)
+    request.append(reinterpret_cast<const char*>(raw.data()), raw.size());
+  return request;
 }
 
 }  // namespace millrace::cli

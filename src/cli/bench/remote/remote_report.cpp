@@ -48,6 +48,29 @@ std::string latency_line(const RemoteRun& run) {
       ms_text(times->spread), run.served.size());
 }
 
+std::string ideal_line(const RemoteReport& report) {
+  if (report.load.scenario != Scenario::kServer) return {};
+  const auto times = latencies(report.run);
+  if (report.run.ideal && times)
+    return ideal_text(*report.run.ideal, times->p99, "the times of requests sent alone");
+  return report.load.servers > 0
+             ? std::string()
+             : "ideal queue unknown: --lanes says how many requests the server runs at once\n";
+}
+
+std::string requests_line(const RemoteReport& report) {
+  const RemoteRun& run = report.run;
+  const std::string again =
+      report.load.retries > 0 ? fmt::format("; sent again {} times", run.retried) : "";
+  return fmt::format("requests    {}: {} served, {} refused, {} late, {} failed{}\n",
+                     run.requests(), run.served.size(), run.refused, run.late, run.failed, again);
+}
+
+Json server_of(const RemoteReport& report) {
+  if (report.run.ideal) return server_json(*report.run.ideal);
+  return {{"queries_per_second", report.load.per_second}, {"seed", report.load.seed}};
+}
+
 }  // namespace
 
 std::string report_text(const RemoteReport& report) {
@@ -56,8 +79,7 @@ std::string report_text(const RemoteReport& report) {
   text += scenario_line(report.load) + latency_line(run);
   text += fmt::format("throughput  {} served per second, in {:.2f} s\n",
                       rate_text(served_per_second(run)), run.seconds);
-  text += fmt::format("requests    {}: {} served, {} refused, {} late, {} failed\n", run.requests(),
-                      run.served.size(), run.refused, run.late, run.failed);
+  text += ideal_line(report) + requests_line(report);
   if (run.failed > 0) text += fmt::format("failure     {}\n", run.first_failure);
   return text;
 }
@@ -77,8 +99,8 @@ std::string report_json(const RemoteReport& report) {
                {"seconds", run.seconds},
                {"served_per_second", served_per_second(run)}};
   if (const auto times = latencies(run)) json["latency_ms"] = distribution_json(*times);
-  if (report.load.scenario == Scenario::kServer)
-    json["server"] = {{"queries_per_second", report.load.per_second}, {"seed", report.load.seed}};
+  if (report.load.scenario == Scenario::kServer) json["server"] = server_of(report);
+  if (report.load.retries > 0) json["retried"] = run.retried;
   if (run.failed > 0) json["first_failure"] = run.first_failure;
   return json_line(json);
 }

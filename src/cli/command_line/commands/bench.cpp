@@ -1,7 +1,12 @@
 #include "cli/command_line/commands/definitions.h"
 
+#include <algorithm>
+#include <array>
 #include <limits>
 #include <memory>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "cli/command_line/commands/choose.h"
 #include "cli/command_line/option_kinds.h"
@@ -54,9 +59,34 @@ void add_load_flags(CLI::App& command, BenchArguments& arguments) {
              "condition holds, as 'p99<20ms'; also median, mean, p90, p95, p99.9 and max"),
          "CONDITION");
   as_count(command.add_option("--lanes,--threads", arguments.lanes,
-                              "lanes of the device; 0: MILLRACE_LANES, or the core budget"),
+                              "lanes of the device; 0: MILLRACE_LANES, or the core budget; with "
+                              "--url: how many requests the server runs at once, for the ideal "
+                              "queue"),
            0, 1024)
       ->capture_default_str();
+}
+
+// The options that say something about a server, too. Those of pictures do with --input.
+constexpr std::array kForServers = {
+    "--url",       "--model", "--scenario", "--iterations", "--duration", "--qps",    "--seed",
+    "--in-flight", "--lanes", "--json",     "--input",      "--shape",    "--retries"};
+constexpr std::array kForPictures = {"--mean",  "--scale",  "--std",       "--normalize",
+                                     "--order", "--resize", "--short-side"};
+
+bool is_one_of(std::span<const char* const> names, const std::string& name) {
+  return std::ranges::any_of(names, [&](const char* text) { return name == text; });
+}
+
+// The parser alone knows which options were given, since they have values otherwise, too.
+std::vector<std::string> given_for_local_models(const CLI::App& command) {
+  const bool has_data = command.get_option("--input")->count() > 0;
+  std::vector<std::string> names;
+  for (const CLI::Option* const option : command.get_options()) {
+    const std::string name = option->get_name();
+    if (option->count() == 0 || !name.starts_with('-') || is_one_of(kForServers, name)) continue;
+    if (!has_data || !is_one_of(kForPictures, name)) names.push_back(name);
+  }
+  return names;
 }
 
 }  // namespace
@@ -83,6 +113,11 @@ void add_bench_command(CLI::App& program, CommandLine& line) {
                              "measure a server of the Open Inference Protocol instead, as "
                              "http://127.0.0.1:8080, whose model --model names"),
          "URL");
+  as_count(command->add_option("--retries", arguments->retries,
+                               "with --url: how often a request is sent again that was refused, or "
+                               "whose connection was lost"),
+           0, 1000)
+      ->capture_default_str();
   add_load_flags(*command, *arguments);
   as_choice(command->add_option("--view", arguments->view, "view of the tensors"), {"cpu", "hw"})
       ->capture_default_str();
@@ -106,6 +141,8 @@ void add_bench_command(CLI::App& program, CommandLine& line) {
   add_picture_flags(*command, arguments->picture);
   add_limit_flags(*command, arguments->limits);
   add_compile_flags(*command, arguments->flags);
+  command->parse_complete_callback(
+      [command, arguments] { arguments->local = given_for_local_models(*command); });
   choose<BenchArguments>(*command, std::move(arguments), check_bench, run_bench, line);
 }
 
