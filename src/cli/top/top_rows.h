@@ -1,5 +1,4 @@
-// What `millrace top` shows of processes: the difference between two descriptions of each.
-// Thread-safe.
+// `millrace top` shows what has changed between two descriptions of each process. Thread-safe.
 #pragma once
 
 #include <cstdint>
