@@ -1,5 +1,5 @@
-// What a process shows of its units to `millrace top`, and the memory file in which it does. The
-// file is found as memory/published_file.h says.
+// ProcessPage: the memory file in which a process shows its units to `millrace top`. It is found as
+// memory/published_file.h says.
 //
 // A reader asks by adding 1 to `asked` and waking the process, which then writes its view and says
 // which question it has answered. So a process that nobody looks at does nothing, and none does

@@ -30,7 +30,7 @@ struct Slot {
   std::unique_ptr<Ring> ring;
   ThreadId thread = 0;  // 0: none
   uint64_t first = 0;   // number of the first event of the present recording
-  // Of its thread: the events until the level is looked at again, and when it last was.
+  // Its thread looks at the level again after so many events, and last did at this time.
   uint32_t until_look = 0;
   int64_t looked_ns = 0;
 };

@@ -48,8 +48,8 @@ struct ClockReading {
   int64_t ns = 0;  // now_ns()
 };
 
-// Of several readings the one that took least is returned, since a thread may be interrupted
-// between the two clocks.
+// Returns the one of several readings that took least, since a thread may be interrupted between
+// the two clocks.
 inline ClockReading read_clocks() noexcept {
   ClockReading best;
   int64_t least = INT64_MAX;

@@ -1,4 +1,4 @@
-// What a program shows of its units, as another process reads it.
+// A program shows its units, and another process reads what it shows.
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 #include <unistd.h>
