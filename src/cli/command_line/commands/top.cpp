@@ -1,5 +1,6 @@
 #include "cli/command_line/commands/definitions.h"
 
+#include <limits>
 #include <memory>
 
 #include "cli/command_line/commands/choose.h"
@@ -22,8 +23,9 @@ void add_top_command(CLI::App& program, CommandLine& line) {
       ->capture_default_str();
   command->add_flag("--once", arguments->once, "print what happens in one interval, and end");
   command->add_flag("--json", arguments->json, "print a line of JSON after each interval instead");
-  as_count(command->add_option("--pid", arguments->pid, "show this process only"), 1,
-           std::numeric_limits<int32_t>::max());
+  taking(as_count(command->add_option("--pid", arguments->pid, "show this process only"), 1,
+                  std::numeric_limits<int32_t>::max()),
+         "PID");
   choose<TopArguments, run_top>(*command, std::move(arguments), check_top, line);
 }
 
