@@ -83,7 +83,7 @@ class OpenLoop {
     return first_failure_;
   }
 
-  // Of the jobs that were issued, when all of them are done.
+  // These are of the jobs that were issued, when all of them are done.
   std::span<const int64_t> schedule() const { return {schedule_.data(), issued_}; }
   std::span<const int64_t> latencies_ns() const { return {latencies_ns_.data(), issued_}; }
   std::span<const int64_t> service_times_ns() const { return {service_times_ns_.data(), issued_}; }

@@ -1,4 +1,4 @@
-// What a server of the Open Inference Protocol says of a model, and the text of a request for it.
+// Asks a server of the Open Inference Protocol what a model takes, and writes requests for it.
 // Thread-safe.
 #pragma once
 

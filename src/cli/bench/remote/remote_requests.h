@@ -11,7 +11,7 @@
 
 namespace millrace::cli {
 
-// What the command line says about the inputs. A dimension that requests choose is 1 unless a shape
+// The command line says this about the inputs. A dimension that requests choose is 1 unless a shape
 // or the file of an array says otherwise.
 struct RequestData {
   std::vector<std::string> inputs = {};  // NAME=FILE, or FILE if there is one input; empty: random
