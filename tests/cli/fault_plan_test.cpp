@@ -62,7 +62,7 @@ TEST_F(FaultPlanCommand, SaysWhatElseHappens) {
                     HasSubstr("calls for that unit are counted on their own")));
   EXPECT_THAT(
       explained({"fdloss:after=10"}),
-      AllOf(HasSubstr("Uses from 11 on of file descriptors fail."), HasSubstr("NRT_FAILURE (1)")));
+      AllOf(HasSubstr("Uses from 11 on of file descriptors fail."), HasSubstr("NRT_RESOURCE (4)")));
   EXPECT_THAT(explained({"slow@p99:20ms"}),
               HasSubstr("All jobs take 20 ms longer, each with a probability of 1 %."));
   EXPECT_THAT(explained({"slow@p99:2ms,9ms"}),

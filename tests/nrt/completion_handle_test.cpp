@@ -72,7 +72,7 @@ class LostCompletionHandle : public EventFdTest {
 
 TEST_F(LostCompletionHandle, IsAFailureOfTheCallAndOfNothingElse) {
   const nrta_seq_t sequence = completed_write();
-  for (const NRT_STATUS expected : {NRT_SUCCESS, NRT_FAILURE, NRT_SUCCESS}) {
+  for (const NRT_STATUS expected : {NRT_SUCCESS, NRT_RESOURCE, NRT_SUCCESS}) {
     int handle = -1;
     EXPECT_EQ(nrta_get_completion_handle(sequence, &handle), expected);
     EXPECT_EQ(handle >= 0, expected == NRT_SUCCESS);

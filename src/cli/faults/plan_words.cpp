@@ -158,7 +158,7 @@ ExplainedPart explain_rule(const FaultRule& rule, Work work) {
     say("These are imports and exports of memory, accesses to imported memory that is announced or "
         "checked, and event descriptors of requests. A program of the native API sees "
         "INVALID_ARGUMENT where it imports, otherwise IO_ERROR; one of VART an exception, -1 from "
-        "export_buffer, or RUNTIME_ERROR of a job; one of NRT NRT_FAILURE (1).");
+        "export_buffer, or RUNTIME_ERROR of a job; one of NRT NRT_RESOURCE (4).");
   else if (rule.subject == FaultSubject::kCalls)
     say(work == Work::kJob
             ? "A program of the native API or Python sees QUEUE_FULL, one of VART "
