@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -50,14 +51,15 @@ bool membarrier(int command) noexcept {
   return ::syscall(SYS_membarrier, command, 0, 0) == 0;
 }
 
-// Orders the memory accesses of all threads of the process.
-void fence_all_threads() noexcept {
+// Orders the memory accesses of all threads of the process. False if the system no longer allows
+// it, as after a filter of system calls that the program has installed.
+bool fence_all_threads() noexcept {
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (!plain_stores.load(std::memory_order_relaxed)) return;
-  if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) return;
+  if (!plain_stores.load(std::memory_order_relaxed)) return true;
   // A forked child may have to register again.
-  static_cast<void>(membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED));
-  static_cast<void>(membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED));
+  return membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) ||
+         (membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) &&
+          membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED));
 }
 
 // Counts the thread as long as it exists.
@@ -126,7 +128,8 @@ void emit_slow(HookPoint point, uint64_t subject, uint64_t detail, bool surely) 
   HookEvent event{point, 0, subject, detail};
   const Visit visit;
   for (const auto& entry : observers) {
-    Observer* const observer = entry.load(std::memory_order_acquire);
+    // Sequentially consistent, as the increment of a shared counter before it.
+    Observer* const observer = entry.load(std::memory_order_seq_cst);
     if (observer == nullptr) continue;
     if (!surely && (observer->needed_bits.load(std::memory_order_relaxed) & ~subject) != 0)
       continue;
@@ -160,10 +163,14 @@ void remove_hook(HookFunction function, void* object) {
   const std::lock_guard lock(mutex);
   std::atomic<Observer*>* const entry = find(function, object);
   if (entry == nullptr) return;
-  const std::unique_ptr<const Observer> removed(
-      entry->exchange(nullptr, std::memory_order_seq_cst));
+  std::unique_ptr<const Observer> removed(entry->exchange(nullptr, std::memory_order_seq_cst));
   update_needed_bits();
-  fence_all_threads();
+  if (!fence_all_threads()) {
+    // What other threads have stored becomes visible in less time than this. To be sure, the
+    // observer stays where it is: threads are never made to call what has been freed.
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    [[maybe_unused]] const Observer* const kept = removed.release();
+  }
   for (const Inside& thread : inside)
     while (thread.count.load(std::memory_order_acquire) != 0) std::this_thread::yield();
 }

@@ -1,6 +1,7 @@
 #include "base/logging/log_file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -51,11 +52,16 @@ bool LogFile::is_full(int fd, size_t more) const noexcept {
          info.st_size + static_cast<off_t>(more) > most_bytes_;
 }
 
-void LogFile::rotate() {
+void LogFile::rotate(int fd) {
   struct stat at_path {};
-  // Another process may have renamed it already, and written into a new one.
-  if (::lstat(path_.c_str(), &at_path) == 0 && identity_.is(at_path))
-    ::rename(path_.c_str(), (path_ + ".1").c_str());
+  // Another process may have renamed it already, and written into a new one: only one of those that
+  // have this file open may look and rename.
+  ::flock(fd, LOCK_EX);
+  // Where the old lines cannot be kept, they make room for new ones.
+  if (::lstat(path_.c_str(), &at_path) == 0 && identity_.is(at_path) &&
+      ::rename(path_.c_str(), (path_ + ".1").c_str()) != 0) [[maybe_unused]]
+    const int emptied = ::ftruncate(fd, 0);
+  ::flock(fd, LOCK_UN);
   [[maybe_unused]] const Status reopened = reopen();
 }
 
@@ -64,7 +70,7 @@ void LogFile::write(std::string_view line) noexcept try {
   // The program may have closed the descriptor: a new one is opened.
   if (!to && reopen().ok()) to = borrow();
   if (to && is_full(to.get(), line.size())) {
-    rotate();
+    rotate(to.get());
     to = borrow();
   }
   if (to) [[maybe_unused]]

@@ -36,7 +36,7 @@ class LogFile {
   Status reopen();
   UniqueFd borrow() const noexcept;  // as KnownFile does
   bool is_full(int fd, size_t more) const noexcept;
-  void rotate();
+  void rotate(int fd);  // fd: of the file
 
   const std::string path_;
   const off_t most_bytes_;

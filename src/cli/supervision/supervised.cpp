@@ -22,6 +22,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "cli/supervision/child_channel.h"
 #include "cli/supervision/child_descriptors.h"
 #include "cli/supervision/child_text.h"
@@ -131,9 +132,13 @@ Status work_in_child(int channel, const SupervisedChild::Work& work) {
 
 // Restricts the child. The order matters: each step forbids what earlier steps need.
 Status enter_sandbox(const Supervision& supervision, const ForbiddenCall& call) {
-  // A sandboxed process can write no files: neither packed weights nor a timeline nor findings.
-  for (const char* variable : {"MILLRACE_PACKED_WEIGHTS", "MILLRACE_TRACE",
-                               "MILLRACE_FLIGHT_RECORDER", "MILLRACE_CHECK", "MILLRACE_TOP"})
+  // A sandboxed process can write no files: neither packed weights nor a timeline nor findings. Its
+  // log, which may have been opened before, goes to standard error.
+  if (std::getenv("MILLRACE_LOG_FILE") != nullptr)
+    set_log_sink(log_to_stderr, log_level_of_environment(LogLevel::kInfo));
+  for (const char* variable :
+       {"MILLRACE_PACKED_WEIGHTS", "MILLRACE_TRACE", "MILLRACE_FLIGHT_RECORDER", "MILLRACE_CHECK",
+        "MILLRACE_TOP", "MILLRACE_LOG_FILE"})
     ::unsetenv(variable);
   limit_resources(supervision);
   call.watch();

@@ -49,6 +49,14 @@ TEST_F(LogFileTest, AFullFileIsKeptUnderAnotherName) {
   EXPECT_EQ(text_of(path("log.1")), "a line longer than a file\n");
 }
 
+TEST_F(LogFileTest, AFullFileThatCannotBeRenamedBeginsAgain) {
+  ASSERT_EQ(::mkdir(path("log.1").c_str(), 0700), 0);
+  auto log = LogFile::open(path(), 12);
+  ASSERT_TRUE(log.ok());
+  for (const char* line : {"first\n", "second\n", "third\n"}) (*log)->write(line);
+  EXPECT_EQ(text_of(path()), "third\n");
+}
+
 TEST_F(LogFileTest, OfTwoWritersOneRenamesIt) {
   auto a = LogFile::open(path(), 10), b = LogFile::open(path(), 10);
   ASSERT_TRUE(a.ok() && b.ok());
