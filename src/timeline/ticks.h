@@ -3,10 +3,16 @@
 // Thread-safe.
 #pragma once
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <string_view>
 
 #include "base/clock.h"
+#include "base/unique_fd.h"
 
 #ifdef __x86_64__
 #include <cpuid.h>
@@ -33,10 +39,22 @@ class Ticks {
 #ifdef __x86_64__
     constexpr unsigned kPowerLeaf = 0x8000'0007, kInvariant = 1u << 8;
     unsigned a = 0, b = 0, c = 0, d = 0;
-    return __get_cpuid(kPowerLeaf, &a, &b, &c, &d) != 0 && (d & kInvariant) != 0;
+    return __get_cpuid(kPowerLeaf, &a, &b, &c, &d) != 0 && (d & kInvariant) != 0 &&
+           system_uses_counter();
 #else
     return false;
 #endif
+  }
+
+  // The system gives the counter up where it is not the same on all cores. A virtual machine's
+  // clock is made from it.
+  static bool system_uses_counter() noexcept {
+    const UniqueFd file(::open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
+                               O_RDONLY | O_CLOEXEC));
+    char name[16]{};
+    const ssize_t count = ::read(file.get(), name, sizeof name - 1);
+    const std::string_view clock(name, static_cast<size_t>(std::max<ssize_t>(count, 0)));
+    return clock == "tsc\n" || clock == "kvm-clock\n";
   }
 
   static inline constinit std::atomic<bool> uses_counter_{false};

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <thread>
 
 #include "base/cancellation.h"
 #include "base/clock.h"
@@ -105,8 +106,9 @@ void watch_failures(void*, const HookEvent& event) noexcept {
 // Adds the observer after the recorder, which so has the failure when the file is written.
 void observe_failures() {
   if (!add_hook(watch_failures, nullptr, false)) return;
-  // Failures are emitted whatever an observer has thinned out.
-  static_cast<void>(thin_out_hook(watch_failures, nullptr, ~uint64_t{0}));
+  // Failures are emitted whatever an observer has thinned out. It fails only while another thread
+  // adds or removes an observer.
+  while (!thin_out_hook(watch_failures, nullptr, ~uint64_t{0})) std::this_thread::yield();
 }
 
 Status begin() {

@@ -20,8 +20,10 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// A process that runs answers within a few microseconds, unless the machine is busy.
-constexpr milliseconds kPatience{200};
+// A process that runs answers within a few microseconds, unless the machine is busy. Who looks
+// again and again sees what has changed at the next look; who looks once waits for those that are
+// slow.
+constexpr milliseconds kPatience{200}, kPatienceForOne{2000};
 
 using Processes = std::vector<live::ShownProcess>;
 
@@ -30,9 +32,10 @@ milliseconds interval_of(const TopArguments& arguments) {
 }
 
 Result<Processes> ask(const TopArguments& arguments) {
-  if (arguments.pid == 0) return live::ask_processes(kPatience);
+  const milliseconds patience = arguments.once ? kPatienceForOne : kPatience;
+  if (arguments.pid == 0) return live::ask_processes(patience);
   MILLRACE_ASSIGN_OR_RETURN(live::ShownProcess process,
-                            live::ask_process(static_cast<pid_t>(arguments.pid), kPatience));
+                            live::ask_process(static_cast<pid_t>(arguments.pid), patience));
   return Processes{std::move(process)};
 }
 
@@ -40,9 +43,12 @@ Result<Processes> ask(const TopArguments& arguments) {
 template <class Show>
 Status watch(const TopArguments& arguments, Processes before, Show&& show) {
   for (;;) {
-    MILLRACE_ASSIGN_OR_RETURN(Processes now, ask(arguments));
-    if (!show(rows_of(before, now))) return {};
-    before = std::move(now);
+    Result<Processes> now = ask(arguments);
+    // A process that was stopped while it wrote is shown as it was.
+    if (!now.ok() && now.status().code() == StatusCode::kBusy) now = before;
+    MILLRACE_RETURN_IF_ERROR(now.status());
+    if (!show(rows_of(before, *now))) return {};
+    before = *std::move(now);
   }
 }
 
