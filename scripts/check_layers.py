@@ -56,7 +56,7 @@ MAY_INCLUDE = {
     },
     "live": BASE | {"memory"} | QUEUE,
     "timeline": BASE | {"model", "queue/requests"},
-    "check": BASE | {"model", "queue/requests"},
+    "check": BASE | {"memory", "model", "queue/requests"},
     "record": BASE | {"model", "queue/requests"},
     "device": BASE
     | {"tensor", "memory", "model", "graph", "lowering", "ranks", "timeline", "check", "record"}

@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <ctime>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/hooks.h"
@@ -13,6 +16,7 @@
 #include "base/process/forked_child.h"
 #include "check/busy_polls.h"
 #include "check/check_state.h"
+#include "memory/device_side.h"
 
 namespace millrace::check {
 
@@ -33,6 +37,7 @@ struct Begun {
 struct ThreadState {
   Begun *first_begun = nullptr, *last_begun = nullptr;  // in order
   BusyPolls polls;
+  queue::SequenceId running = 0;  // the job that this thread runs; 0: none
   int64_t callback_began_ns = 0;
   int synchronous_calls = 0;
 
@@ -75,9 +80,9 @@ std::string text_of_place(const TensorPlace& place) {
              : fmt::format("{} \"{}\" of frame {}", place.role, place.name, place.frame);
 }
 
-// Names a job by the id that the program knows: that of a runner, or of a unit.
+// Names a job of which only the id is known: that of a unit, or that which a runner has given.
 std::string text_of_id(uint64_t id) {
-  if (queue::unit_of(id) == 0) return fmt::format("job {}", id);
+  if (queue::unit_of(id) == 0) return fmt::format("job {} of a runner", id);
   return fmt::format("job {}:{}", queue::unit_of(id), queue::counter_of(id));
 }
 
@@ -88,7 +93,8 @@ Place submit_of(const WatchedJob& job) {
 Use use_of(const Tensor& tensor, bool is_output) {
   Use use;
   use.is_output = is_output;
-  use.may_change = tensor.has_device_copy;
+  use.device_copy = tensor.device_copy;
+  use.may_change = tensor.device_copy.has_value();
   use.place = {is_output ? "output" : "input",
                std::string(tensor.name),
                tensor.index,
@@ -111,6 +117,12 @@ void report_conflict(const WatchedJob& later, const Conflict& conflict) {
           .places = {submit_of(later), submit_of(earlier)}});
 }
 
+// Returns the sum of an input that can be compared.
+InputSum sum_now(const Use& use) {
+  if (use.is_output || use.device_copy) return {};
+  return sum_of(reinterpret_cast<const void*>(use.place.address), use.place.bytes);
+}
+
 void on_submitted(queue::SequenceId id) {
   const JobPointer job = of_this_thread().pop();
   if (job == nullptr) return;
@@ -118,31 +130,75 @@ void on_submitted(queue::SequenceId id) {
   job->submitted = Stack::here();
   for (const Conflict& conflict : checker().book.add(job)) report_conflict(*job, conflict);
   // The job has not been published, so it is still this thread's.
-  for (Use& use : job->uses)
-    if (!use.is_output)
-      use.sum = sum_of(reinterpret_cast<const void*>(use.place.address), use.place.bytes);
+  for (Use& use : job->uses) use.submitted = sum_now(use);
+}
+
+// The job runs on this thread from now on.
+void on_started(queue::SequenceId id) {
+  of_this_thread().running = id;
+  const JobPointer job = checker().book.find(id);
+  if (job == nullptr) return;
+  std::vector<InputSum> sums;
+  for (const Use& use : job->uses) sums.push_back(sum_now(use));
+  checker().book.note_started(*job, std::move(sums));
+}
+
+// Returns when an input was written, as exactly as its sums tell; nothing if it was not.
+std::optional<Written> written_in_flight(const Use& use, const InputSum& completed) {
+  const size_t bytes = use.place.bytes;
+  if (const auto before = difference(use.submitted, use.started, bytes)) {
+    const auto after = difference(use.started, completed, bytes);
+    if (!after) return Written{JobPoint::kSubmitted, JobPoint::kStarted, *before};
+    return Written{JobPoint::kSubmitted,
+                   JobPoint::kCompleted,
+                   {std::min(before->begin, after->begin), std::max(before->end, after->end)}};
+  }
+  if (const auto range = difference(use.started, completed, bytes))
+    return Written{JobPoint::kStarted, JobPoint::kCompleted, *range};
+  if (use.started.known()) return std::nullopt;
+  const auto range = difference(use.submitted, completed, bytes);
+  return range ? std::optional(Written{JobPoint::kSubmitted, JobPoint::kCompleted, *range})
+               : std::nullopt;
+}
+
+void report_written(const WatchedJob& job, const Use& use, const Written& written) {
+  report(
+      {.hazard = Hazard::kInputWritten,
+       .message = fmt::format(
+           "the memory of {} of {} was written after the job had {} and before it had {}, within "
+           "the bytes {} to {} of {}",
+           text_of_place(use.place), job.name(), name_of(written.after), name_of(written.before),
+           written.bytes.begin, written.bytes.end - 1, use.place.bytes),
+       .jobs = {job.name()},
+       .tensor = use.place,
+       .places = {submit_of(job)},
+       .written = written});
 }
 
 void check_input(const WatchedJob& job, const Use& use) {
-  if (use.is_output || use.may_change || !use.sum.known()) return;
-  const InputSum now = sum_of(reinterpret_cast<const void*>(use.place.address), use.place.bytes);
-  if (now.error == SumError::kNotPossible) return;
-  if (now.known() && now.value == use.sum.value) return;
-  const bool freed = now.error == SumError::kUnmapped;
-  report({.hazard = freed ? Hazard::kFreedInFlight : Hazard::kInputWritten,
-          .message = fmt::format("the memory of {} of {} was {} while the job was in flight",
-                                 text_of_place(use.place), job.name(), freed ? "freed" : "written"),
-          .jobs = {job.name()},
-          .tensor = use.place,
-          .places = {submit_of(job)}});
+  if (use.is_output || use.may_change || !use.submitted.known()) return;
+  const InputSum now = sum_now(use);
+  if (now.error == SumError::kUnmapped)
+    return report(
+        {.hazard = Hazard::kFreedInFlight,
+         .message = fmt::format("the memory of {} of {} was freed while the job was in flight",
+                                text_of_place(use.place), job.name()),
+         .jobs = {job.name()},
+         .tensor = use.place,
+         .places = {submit_of(job)}});
+  if (const auto written = written_in_flight(use, now)) report_written(job, use, *written);
 }
 
 // The job is not published yet, so the program must still leave its memory alone.
 void on_completed(queue::SequenceId id) {
+  if (of_this_thread().running == id) of_this_thread().running = 0;
   checker().completions.fetch_add(1, std::memory_order_relaxed);
   const JobPointer job = checker().book.complete(id);
   if (job == nullptr) return;
-  for (const Use& use : job->uses) check_input(*job, use);
+  for (Use& use : job->uses) {
+    check_input(*job, use);
+    use.submitted = use.started = {};  // the job may be kept for long
+  }
 }
 
 int64_t processor_time_ns() {
@@ -195,12 +251,45 @@ void on_callback_ended(uint64_t id, int64_t time_ns) {
   report(std::move(finding));
 }
 
-void on_sync_missing(bool towards_host) {
+Place where_noticed() {
+  const queue::SequenceId running = of_this_thread().running;
+  if (running == 0) return {"it is noticed here", Stack::here()};
+  const JobPointer job = checker().book.find(running);
+  return job == nullptr ? Place{} : submit_of(*job);
+}
+
+// A running job reads what the host has not synced.
+void report_stale_input(uint64_t device_address) {
+  const JobBook::Found reader =
+      checker().book.reader_of_copy(of_this_thread().running, device_address);
+  if (reader.job == nullptr)
+    return report({.hazard = Hazard::kMissingSync,
+                   .message = "the device has stale data: what the host wrote was not synced to it",
+                   .places = {where_noticed()}});
   report({.hazard = Hazard::kMissingSync,
-          .message = towards_host
-                         ? "the host has stale data: the result of a job was not synced to it"
-                         : "the device has stale data: what the host wrote was not synced to it",
-          .places = {{"noticed here", Stack::here()}}});
+          .message = fmt::format("{} of {} is stale on the device: what the host wrote was not "
+                                 "synced to it before the job",
+                                 text_of_place(reader.place), reader.job->name()),
+          .jobs = {reader.job->name()},
+          .tensor = reader.place,
+          .places = {submit_of(*reader.job)}});
+}
+
+// A result that the host has not seen is overwritten by the job that runs, or freed.
+void report_lost_result(uint64_t device_address) {
+  const JobBook::Found writer =
+      checker().book.writer_of_copy(device_address, of_this_thread().running);
+  if (writer.job == nullptr)
+    return report({.hazard = Hazard::kMissingSync,
+                   .message = "the host has stale data: the result of a job was not synced to it",
+                   .places = {where_noticed()}});
+  report({.hazard = Hazard::kMissingSync,
+          .message = fmt::format("{} of {} is stale on the host: the result was not synced to it "
+                                 "after the job",
+                                 text_of_place(writer.place), writer.job->name()),
+          .jobs = {writer.job->name()},
+          .tensor = writer.place,
+          .places = {submit_of(*writer.job), where_noticed()}});
 }
 
 void report_second_wait(uint64_t shown_id, std::string_view why) {
@@ -216,6 +305,8 @@ void observe(void*, const HookEvent& event) noexcept {
     switch (event.point) {
       case HookPoint::kSubmitted:
         return on_submitted(event.subject);
+      case HookPoint::kStarted:
+        return on_started(event.subject);
       case HookPoint::kCompleted:
         return on_completed(event.subject);
       case HookPoint::kWaited:
@@ -226,7 +317,8 @@ void observe(void*, const HookEvent& event) noexcept {
       case HookPoint::kCallbackEnded:
         return on_callback_ended(event.subject, event.time_ns);
       case HookPoint::kSyncMissing:
-        return on_sync_missing(event.detail != 0);
+        return event.detail == 0 ? report_stale_input(event.subject)
+                                 : report_lost_result(event.subject);
       default:
         return;
     }
@@ -264,7 +356,8 @@ void end_checking() noexcept {
               .message = job->name() + ": the program ends and has never asked for its outcome",
               .jobs = {job->name()},
               .places = {submit_of(*job)}});
-    checker().reporter.summarise();
+    const bool blind = checker().has_runner_jobs.load() && !memory::strict_sync_requested();
+    checker().reporter.summarise(blind ? name_of(Hazard::kMissingSync) : "");
   });
 }
 
@@ -275,6 +368,7 @@ void begin_job(std::string_view what, std::span<const Tensor> inputs,
     job->traits = traits;
     job->what = what;
     job->asked = of_this_thread().synchronous_calls != 0;
+    if (!traits.in_order_of_unit) checker().has_runner_jobs.store(true, std::memory_order_relaxed);
     for (const Tensor& input : inputs) job->uses.push_back(use_of(input, false));
     for (const Tensor& output : outputs) job->uses.push_back(use_of(output, true));
     of_this_thread().push(std::move(job));
@@ -354,6 +448,17 @@ void note_freed(const char* call, std::string_view what, const void* data, size_
             .jobs = {found.job->name()},
             .tensor = found.place,
             .places = {{"the call is here", Stack::here()}, submit_of(*found.job)}});
+  });
+}
+
+void note_model_freed(const char* call, std::string_view what, const void* model) noexcept {
+  contained([&] {
+    const JobPointer job = checker().book.job_of_model(model);
+    if (job == nullptr) return;
+    report({.hazard = Hazard::kFreedInFlight,
+            .message = fmt::format("{} frees {} while {} is in flight", call, what, job->name()),
+            .jobs = {job->name()},
+            .places = {{"the call is here", Stack::here()}, submit_of(*job)}});
   });
 }
 

@@ -36,9 +36,9 @@ struct Tensor {
   std::string_view name;
   uint32_t index = 0;  // among the inputs or outputs of a frame
   uint32_t frame = 0;
-  // Whether the device works on a copy of its own, so that a sync towards the host, which is no
-  // mistake, changes the memory while a job reads the copy.
-  bool has_device_copy = false;
+  // The device address, if the device works on a copy of its own there. A sync towards the host,
+  // which is no mistake, then changes the memory while a job reads the copy.
+  std::optional<uint64_t> device_copy{};
 };
 
 struct JobTraits {
@@ -50,6 +50,7 @@ struct JobTraits {
   bool has_handle = false;
   uint64_t shown_id = 0;                 // the id that the program knows, if it is another one
   std::optional<uint16_t> shown_unit{};  // the number of the unit in the ids that it knows
+  const void* model = nullptr;  // stands for the object of the program that it must not free
 };
 
 // Announces a job: this thread fills its task, and submits it next. Jobs that are filled one after
@@ -100,5 +101,8 @@ void note_detached(queue::SequenceId id) noexcept;
 void note_access(const char* call, const void* data, size_t bytes, bool writes) noexcept;
 // The program frees memory by the call `call`. `what` names the memory.
 void note_freed(const char* call, std::string_view what, const void* data, size_t bytes) noexcept;
+// The program frees, by the call `call`, the object that stands for a model in JobTraits. `what`
+// names the model.
+void note_model_freed(const char* call, std::string_view what, const void* model) noexcept;
 
 }  // namespace millrace::check

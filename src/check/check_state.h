@@ -14,8 +14,9 @@ namespace millrace::check {
 struct Checker {
   JobBook book;
   Reporter reporter;
-  int64_t slow_callback_ns = 0;
+  int64_t slow_callback_ns = 10'000'000;
   std::atomic<uint64_t> completions{0};
+  std::atomic<bool> has_runner_jobs{false};
 };
 
 Checker& checker();

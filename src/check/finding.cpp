@@ -48,10 +48,33 @@ Json json_of_tensor(const TensorPlace& tensor) {
           {"bytes", tensor.bytes}};
 }
 
+Json json_of_written(const Written& written) {
+  return {{"after", name_of(written.after)},
+          {"before", name_of(written.before)},
+          {"first_byte", written.bytes.begin},
+          {"end_byte", written.bytes.end}};
+}
+
+Json json_of_place(const Place& place) {
+  Json json{{"what", place.what}, {"stack", Json::array()}, {"calls", Json::array()}};
+  for (const Call& call : place.stack.named_calls()) {
+    json["stack"].push_back(text_of(call));
+    json["calls"].push_back({{"function", call.function},
+                             {"path", call.path},
+                             {"offset", fmt::format("{:#x}", call.offset)}});
+  }
+  return json;
+}
+
 }  // namespace
 
 std::string_view name_of(Hazard hazard) noexcept {
   return kWords[static_cast<size_t>(hazard)].name;
+}
+
+std::string_view name_of(JobPoint point) noexcept {
+  constexpr std::string_view kNames[] = {"submitted", "started", "completed"};
+  return kNames[static_cast<size_t>(point)];
 }
 
 std::string_view remedy_of(Hazard hazard) noexcept {
@@ -75,7 +98,7 @@ std::vector<std::string> text_of(const Finding& finding) {
   for (const Place& place : finding.places) {
     if (place.stack.empty()) continue;
     lines.push_back(fmt::format("  {}:", place.what));
-    for (const std::string& call : place.stack.lines()) lines.push_back("    " + call);
+    for (const Call& call : place.stack.named_calls()) lines.push_back("    " + text_of(call));
   }
   lines.push_back(fmt::format("  to fix it: {}", remedy_of(finding.hazard)));
   return lines;
@@ -89,9 +112,9 @@ std::string json_of(const Finding& finding) {
             {"thread", ::gettid()},
             {"jobs", finding.jobs}};
   if (finding.tensor) json["tensor"] = json_of_tensor(*finding.tensor);
+  if (finding.written) json["written"] = json_of_written(*finding.written);
   json["places"] = Json::array();
-  for (const Place& place : finding.places)
-    json["places"].push_back({{"what", place.what}, {"stack", place.stack.lines()}});
+  for (const Place& place : finding.places) json["places"].push_back(json_of_place(place));
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

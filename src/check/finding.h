@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "check/input_sum.h"
 #include "check/stack.h"
 
 namespace millrace::check {
@@ -46,12 +47,24 @@ struct Place {
   Stack stack;
 };
 
+// The points in the life of a job at which its inputs are examined.
+enum class JobPoint : uint8_t { kSubmitted, kStarted, kCompleted };
+// Returns "submitted", "started" or "completed".
+std::string_view name_of(JobPoint point) noexcept;
+
+// Between which two points an input was written, and the part of it that has changed.
+struct Written {
+  JobPoint after = JobPoint::kSubmitted, before = JobPoint::kCompleted;
+  ByteRange bytes;
+};
+
 struct Finding {
   Hazard hazard = Hazard::kSharedOutput;
   std::string message;
   std::vector<std::string> jobs{};  // their names
   std::optional<TensorPlace> tensor{};
   std::vector<Place> places{};
+  std::optional<Written> written{};
 };
 
 // Returns a number that is the same for findings of one kind about the same tensor and the same

@@ -8,12 +8,14 @@
 #include <cerrno>
 #include <span>
 
+#include "base/align.h"
 #include "model/checksum.h"
 
 namespace millrace::check {
 namespace {
 
 constexpr size_t kPiece = size_t{32} << 10;  // stays in the caches of a core
+constexpr size_t kMostParts = 64, kCacheLine = 64;
 // Odd, so that multiplying by it loses nothing.
 constexpr uint64_t kFactor = 0x9E3779B97F4A7C15;
 
@@ -26,19 +28,49 @@ bool copy(void* to, const std::byte* from, size_t bytes) noexcept {
   return copied >= 0 && static_cast<size_t>(copied) == bytes;
 }
 
+size_t part_of(size_t bytes) noexcept {
+  return align_up(ceil_div(bytes, kMostParts), kCacheLine);
+}
+
+// Adds a piece of memory, whose first byte is that at `offset`, to the sums of its parts.
+void add(std::span<const std::byte> piece, size_t offset, size_t part, InputSum& sum) {
+  while (!piece.empty()) {
+    const size_t size = std::min(piece.size(), part - offset % part);
+    uint64_t& value = sum.parts[offset / part];
+    value = (value ^ model::checksum_of(piece.first(size))) * kFactor;
+    piece = piece.subspan(size);
+    offset += size;
+  }
+}
+
 }  // namespace
 
-InputSum sum_of(const void* data, size_t bytes) noexcept {
+InputSum sum_of(const void* data, size_t bytes) {
+  InputSum sum{{}, SumError::kNone};
+  if (bytes == 0) return sum;
+  const size_t part = part_of(bytes);
+  sum.parts.resize(ceil_div(bytes, part));
   std::array<std::byte, kPiece> piece;
-  InputSum sum;
   const auto* from = static_cast<const std::byte*>(data);
   for (size_t done = 0; done < bytes; done += kPiece) {
     const size_t size = std::min(kPiece, bytes - done);
     if (!copy(piece.data(), from + done, size))
-      return {0, errno == EFAULT ? SumError::kUnmapped : SumError::kNotPossible};
-    sum.value = (sum.value ^ model::checksum_of(std::span(piece).first(size))) * kFactor;
+      return {{}, errno == EFAULT ? SumError::kUnmapped : SumError::kNotPossible};
+    add(std::span(piece).first(size), done, part, sum);
   }
   return sum;
+}
+
+std::optional<ByteRange> difference(const InputSum& a, const InputSum& b, size_t bytes) {
+  if (!a.known() || !b.known() || a.parts.size() != b.parts.size()) return std::nullopt;
+  const size_t part = part_of(bytes);
+  std::optional<ByteRange> range;
+  for (size_t i = 0; i < a.parts.size(); ++i) {
+    if (a.parts[i] == b.parts[i]) continue;
+    if (!range) range = ByteRange{i * part, 0};
+    range->end = std::min((i + 1) * part, bytes);
+  }
+  return range;
 }
 
 }  // namespace millrace::check

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace millrace::check {
 namespace {
@@ -14,6 +15,11 @@ bool overlap(uintptr_t a, size_t a_bytes, uintptr_t b, size_t b_bytes) noexcept 
 
 bool overlap(const TensorPlace& a, const TensorPlace& b) noexcept {
   return overlap(a.address, a.bytes, b.address, b.bytes);
+}
+
+bool has_copy_at(const Use& use, uint64_t device_address) noexcept {
+  return use.device_copy && device_address >= *use.device_copy &&
+         device_address - *use.device_copy < use.place.bytes;
 }
 
 bool are_in_order(const WatchedJob& a, const WatchedJob& b) noexcept {
@@ -32,11 +38,12 @@ void mark_own_changes(WatchedJob& job) {
 }  // namespace
 
 std::string WatchedJob::name() const {
-  if (traits.shown_id != 0) return fmt::format("job {} of {}", traits.shown_id, what);
+  std::string known;
+  if (traits.shown_id != 0) known = fmt::format(" ({} of its runner)", traits.shown_id);
   if (traits.shown_unit)
-    return fmt::format("request {:#x}, {}",
-                       queue::sequence_of(*traits.shown_unit, queue::counter_of(id)), what);
-  return fmt::format("job {}:{} of {}", queue::unit_of(id), queue::counter_of(id), what);
+    known = fmt::format(" (request {:#x})",
+                        queue::sequence_of(*traits.shown_unit, queue::counter_of(id)));
+  return fmt::format("job {}:{}{} of {}", queue::unit_of(id), queue::counter_of(id), known, what);
 }
 
 std::vector<Conflict> JobBook::add(const JobPointer& job) {
@@ -80,12 +87,20 @@ bool JobBook::is_read_between(const JobPointer& earlier, const TensorPlace& plac
   });
 }
 
+void JobBook::note_started(const WatchedJob& job, std::vector<InputSum> sums) {
+  const std::lock_guard lock(mutex_);
+  const auto found = in_flight_.find(job.id);
+  if (found == in_flight_.end() || found->second.get() != &job) return;
+  for (size_t i = 0; i < sums.size(); ++i) found->second->uses[i].started = std::move(sums[i]);
+}
+
 JobPointer JobBook::complete(queue::SequenceId id) {
   const std::lock_guard lock(mutex_);
   const auto found = in_flight_.find(id);
   if (found == in_flight_.end()) return nullptr;
   JobPointer job = std::move(found->second);
   in_flight_.erase(found);
+  keep_results(job);
   const bool told = job->traits.has_callback && job->traits.shown_id != 0;
   if (!told && !is_asked(*job)) remember(job);
   return job;
@@ -95,7 +110,15 @@ bool JobBook::is_asked(const WatchedJob& job) const noexcept {
   return job.asked || all_asked_.load() || asked_units_[queue::unit_of(job.id)].load();
 }
 
-// Requirement for the following three functions: the mutex is held.
+// Requirement for the following four functions: the mutex is held.
+void JobBook::keep_results(const JobPointer& job) {
+  for (const Use& use : job->uses) {
+    if (!use.is_output || !use.device_copy || use.place.bytes == 0) continue;
+    results_[*use.device_copy] = {job, use.place};
+    if (results_.size() > kMostResults) results_.erase(results_.begin());
+  }
+}
+
 void JobBook::remember(const JobPointer& job) {
   forget(job->id);
   unasked_[job->id] = job;
@@ -171,6 +194,37 @@ JobBook::Found JobBook::user_within(const void* data, size_t bytes) {
     for (const Use& use : job->uses)
       if (use.place.bytes != 0 && use.place.address >= address &&
           use.place.address + use.place.bytes <= address + bytes)
+        return {job, use.place};
+  return {};
+}
+
+JobPointer JobBook::job_of_model(const void* model) {
+  const std::lock_guard lock(mutex_);
+  JobPointer last;
+  for (const auto& [id, job] : in_flight_)
+    if (job->traits.model == model && (last == nullptr || job->age > last->age)) last = job;
+  return last;
+}
+
+JobBook::Found JobBook::reader_of_copy(queue::SequenceId id, uint64_t device_address) {
+  const std::lock_guard lock(mutex_);
+  const auto found = in_flight_.find(id);
+  if (found == in_flight_.end()) return {};
+  for (const Use& use : found->second->uses)
+    if (!use.is_output && has_copy_at(use, device_address)) return {found->second, use.place};
+  return {};
+}
+
+// The job may have written its result, and not have been completed yet.
+JobBook::Found JobBook::writer_of_copy(uint64_t device_address, queue::SequenceId except) {
+  const std::lock_guard lock(mutex_);
+  if (auto next = results_.upper_bound(device_address); next != results_.begin()) {
+    const auto& [begin, result] = *std::prev(next);
+    if (device_address - begin < result.place.bytes) return result;
+  }
+  for (const auto& [id, job] : in_flight_)
+    for (const Use& use : job->uses)
+      if (id != except && use.is_output && has_copy_at(use, device_address))
         return {job, use.place};
   return {};
 }

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -26,8 +27,11 @@ namespace millrace::check {
 struct Use {
   TensorPlace place;
   bool is_output = false;
-  bool may_change = false;  // an input that may be written in flight; guarded by the book
-  InputSum sum{};           // of an input, when the job was submitted
+  std::optional<uint64_t> device_copy{};  // where the device has a copy of its own
+  // Guarded by the book.
+  bool may_change = false;  // an input that may be written in flight
+  InputSum submitted{};     // of an input, when the job was submitted
+  InputSum started{};       // and when it began to run
 };
 
 struct WatchedJob {
@@ -42,7 +46,8 @@ struct WatchedJob {
   bool detached = false;   // its handle was given up
   uint64_t age = 0;
 
-  // Returns what the program may know the job by, such as: job 3:17 of model "resnet50".
+  // Returns the name that a timeline has, with the id that the program knows if that is another
+  // one, such as: job 3:17 (5 of its runner) of model "resnet50".
   std::string name() const;
 };
 using JobPointer = std::shared_ptr<WatchedJob>;
@@ -56,11 +61,14 @@ struct Conflict {
 
 class JobBook {
  public:
-  static constexpr size_t kMostUnasked = 4096;
+  static constexpr size_t kMostUnasked = 4096, kMostResults = 4096;
 
   // Adds a job that is about to be submitted, and returns its first conflict with each of the jobs
   // in flight.
   std::vector<Conflict> add(const JobPointer& job);
+  // Keeps the sums of the inputs of a job that begins to run, one for each use, unless it has been
+  // completed meanwhile.
+  void note_started(const WatchedJob& job, std::vector<InputSum> sums);
   // Removes a job from those in flight. Null for a job that was not added. From here on nothing
   // else changes its uses.
   JobPointer complete(queue::SequenceId id);
@@ -86,6 +94,15 @@ class JobBook {
   // Returns the first use that lies within the memory.
   Found user_within(const void* data, size_t bytes);
 
+  // Returns the job in flight that was submitted last of those of the model.
+  JobPointer job_of_model(const void* model);
+
+  // Returns the use of a job in flight that reads the copy on the device at this address.
+  Found reader_of_copy(queue::SequenceId id, uint64_t device_address);
+  // Returns the last job that has written the copy on the device at this address, other than
+  // `except`. Of these results a few thousand are kept.
+  Found writer_of_copy(uint64_t device_address, queue::SequenceId except);
+
   // Returns the jobs of whose outcome the program has never asked and cannot learn any more.
   std::vector<JobPointer> never_asked();
 
@@ -98,11 +115,13 @@ class JobBook {
   JobPointer find_locked(queue::SequenceId id);
   void forget(queue::SequenceId id);
   void remember(const JobPointer& job);
+  void keep_results(const JobPointer& job);
 
   std::mutex mutex_;
   ById in_flight_;
   ById unasked_;
   std::map<uint64_t, queue::SequenceId> unasked_by_age_;
+  std::map<uint64_t, Found> results_;  // by the address of their first byte on the device
   uint64_t next_age_ = 0;
   std::array<std::atomic<bool>, size_t{1} << 16> asked_units_{};
   std::atomic<bool> all_asked_{false};

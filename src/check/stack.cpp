@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <fmt/format.h>
+#include <link.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -11,6 +12,7 @@
 #include <iterator>
 #include <memory>
 #include <string_view>
+#include <system_error>
 
 #include "check/symbols.h"
 
@@ -26,30 +28,38 @@ std::string readable(const std::string& symbol) {
   return failed == 0 && text != nullptr ? text.get() : symbol;
 }
 
-struct Call {
-  std::string function;  // empty if unknown
-  std::string file;      // name of the library or program
-  uintptr_t offset = 0;  // within the file as it is loaded
-};
+std::string_view name_of_file(const Call& call) {
+  return std::string_view(call.path).substr(call.path.rfind('/') + 1);
+}
+
+// The loader knows the program itself by the name with which it was started, which need not be a
+// path from the present folder.
+std::string path_of(const Dl_info& info, const link_map& file) {
+  if (file.l_name != nullptr && *file.l_name != '\0') return info.dli_fname;
+  std::error_code error;
+  std::string path = std::filesystem::read_symlink("/proc/self/exe", error);
+  return error ? info.dli_fname : path;
+}
 
 // The address of a call is that of the instruction after it, which may belong to another function.
 Call call_at(void* address) {
   const auto at = reinterpret_cast<uintptr_t>(address) - 1;
   Dl_info info{};
-  if (::dladdr(reinterpret_cast<void*>(at), &info) == 0 || info.dli_fname == nullptr)
-    return {.function = {}, .file = "?", .offset = at};
-  Call call;
-  const auto base = reinterpret_cast<uintptr_t>(info.dli_fbase);
-  call.file = std::filesystem::path(info.dli_fname).filename();
-  call.offset = at - base;
-  call.function = info.dli_sname != nullptr ? info.dli_sname : symbol_in(info.dli_fname, base, at);
+  link_map* file = nullptr;
+  if (::dladdr1(reinterpret_cast<void*>(at), &info, reinterpret_cast<void**>(&file),
+                RTLD_DL_LINKMAP) == 0 ||
+      info.dli_fname == nullptr || file == nullptr)
+    return {.function = {}, .path = {}, .offset = at};
+  Call call{.function = {}, .path = path_of(info, *file), .offset = at - file->l_addr};
+  call.function = info.dli_sname != nullptr ? info.dli_sname : symbol_in(call.path, call.offset);
   if (!call.function.empty()) call.function = readable(call.function);
   return call;
 }
 
 bool is_of_millrace(const Call& call) {
-  return std::ranges::any_of(
-      kLibraries, [&](std::string_view library) { return call.file.starts_with(library); });
+  return std::ranges::any_of(kLibraries, [&](std::string_view library) {
+    return name_of_file(call).starts_with(library);
+  });
 }
 
 }  // namespace
@@ -60,16 +70,18 @@ Stack Stack::here() noexcept {
   return stack;
 }
 
-std::vector<std::string> Stack::lines() const {
-  std::vector<Call> calls;
-  for (void* const address : this->calls()) calls.push_back(call_at(address));
-  auto first = std::ranges::find_if_not(calls, is_of_millrace);
-  if (first != calls.begin()) --first;
-  std::vector<std::string> lines;
-  for (; first != calls.end(); ++first)
-    lines.push_back(fmt::format("{} ({}+{:#x})", first->function.empty() ? "?" : first->function,
-                                first->file, first->offset));
-  return lines;
+std::vector<Call> Stack::named_calls() const {
+  std::vector<Call> named;
+  for (void* const address : calls()) named.push_back(call_at(address));
+  auto first = std::ranges::find_if_not(named, is_of_millrace);
+  if (first != named.begin()) --first;
+  named.erase(named.begin(), first);
+  return named;
+}
+
+std::string text_of(const Call& call) {
+  return fmt::format("{} ({}+{:#x})", call.function.empty() ? "?" : call.function,
+                     call.path.empty() ? "?" : name_of_file(call), call.offset);
 }
 
 }  // namespace millrace::check

@@ -4,11 +4,20 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace millrace::check {
+
+struct Call {
+  std::string function;  // empty if unknown
+  std::string path;      // of the library or program; empty if unknown
+  uintptr_t offset = 0;  // the address within it that its file has, of the instruction of the call
+};
+// Returns a call as text, such as "main (program+0x1234)".
+std::string text_of(const Call& call);
 
 class Stack {
  public:
@@ -21,10 +30,9 @@ class Stack {
   std::span<void* const> calls() const noexcept {
     return std::span(calls_).first(static_cast<size_t>(count_));
   }
-  // Returns a line for each call, the innermost first, such as "main (program+0x1234)". Of the
-  // calls within Millrace only the outermost of the innermost ones remains: the one that the
-  // program has made.
-  std::vector<std::string> lines() const;
+  // Returns the calls with their names, the innermost first. Of the calls within Millrace only the
+  // outermost of the innermost ones remains: the one that the program has made.
+  std::vector<Call> named_calls() const;
 
  private:
   static constexpr int kMost = 32;

@@ -46,7 +46,7 @@ std::string search(Bytes file, const Elf64_Shdr& table, const Elf64_Shdr& names,
 
 }  // namespace
 
-std::string symbol_in(const std::string& path, uintptr_t base, uintptr_t address) {
+std::string symbol_in(const std::string& path, uintptr_t address) {
   const auto mapped = model::MappedFile::open(path);
   if (!mapped.ok()) return {};
   const Bytes file = mapped->bytes();
@@ -54,13 +54,11 @@ std::string symbol_in(const std::string& path, uintptr_t base, uintptr_t address
   if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
       header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_shentsize != sizeof(Elf64_Shdr))
     return {};
-  // The addresses in the file of a program that can be loaded anywhere are relative to its base.
-  const uintptr_t value = header->e_type == ET_EXEC ? address : address - base;
   for (uint64_t i = 0; i < header->e_shnum; ++i) {
     const auto table = section(file, *header, i);
     if (!table || table->sh_type != SHT_SYMTAB) continue;
     const auto names = section(file, *header, table->sh_link);
-    return names ? search(file, *table, *names, value) : std::string();
+    return names ? search(file, *table, *names, address) : std::string();
   }
   return {};
 }

@@ -7,8 +7,9 @@
 
 namespace millrace::check {
 
-// Returns the symbol of the function at `address` in the ELF file at `path`, which is loaded at
-// `base`; empty if the file cannot be read, has no symbol table, or none of its functions is there.
-std::string symbol_in(const std::string& path, uintptr_t base, uintptr_t address);
+// Returns the symbol of the function at `address`, which is one that the ELF file at `path` has
+// itself, wherever it is loaded; empty if the file cannot be read, has no symbol table, or none of
+// its functions is there.
+std::string symbol_in(const std::string& path, uintptr_t address);
 
 }  // namespace millrace::check

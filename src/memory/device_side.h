@@ -40,6 +40,8 @@ class DeviceSide {
 
   // Returns the address in the device's copy of the byte at the host address `data`.
   std::byte* device_of(const void* data) const noexcept { return device_.get() + offset_of(data); }
+  // Returns its device address, by which HookPoint::kSyncMissing names it.
+  uint64_t address_of(const void* data) const noexcept { return device_address_ + offset_of(data); }
 
   // Copies the lines that the host has written since the last sync to the device, like the
   // write-back of a cache. Other lines are not changed.

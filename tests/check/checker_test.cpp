@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -99,10 +102,11 @@ TEST_F(CheckerTest, KnowsThatADescriptorOrAPollTellsOfTheCompletion) {
 TEST_F(CheckerTest, ComparesNoMemoryOfWhichTheDeviceHasACopy) {
   std::array<float, 16> picture{};
   for (const bool has_device_copy : {true, false}) {
-    const Tensor input{.data = picture.data(),
-                       .bytes = sizeof picture,
-                       .name = "picture",
-                       .has_device_copy = has_device_copy};
+    const Tensor input{
+        .data = picture.data(),
+        .bytes = sizeof picture,
+        .name = "picture",
+        .device_copy = has_device_copy ? std::optional<uint64_t>(4096) : std::nullopt};
     const queue::SequenceId id = queue::sequence_of(9, 1);
     begin_job("a job", {&input, 1}, {}, {});
     emit(HookPoint::kSubmitted, id);
@@ -112,10 +116,96 @@ TEST_F(CheckerTest, ComparesNoMemoryOfWhichTheDeviceHasACopy) {
   }
 }
 
+// Returns what was found about the tensor of this name.
+std::vector<Found> found_about(std::string_view tensor) {
+  std::vector<Found> found = checker().reporter.findings();
+  std::erase_if(found, [&](const Found& each) {
+    return !each.finding.tensor || each.finding.tensor->name != tensor;
+  });
+  return found;
+}
+
+TEST_F(CheckerTest, SaysWhenAndWhereAnInputWasWritten) {
+  struct Case {
+    std::string_view name;
+    bool before_start, while_running;
+    JobPoint after, before;
+  };
+  for (const Case& made : {Case{"early", true, false, JobPoint::kSubmitted, JobPoint::kStarted},
+                           Case{"late", false, true, JobPoint::kStarted, JobPoint::kCompleted},
+                           Case{"twice", true, true, JobPoint::kSubmitted, JobPoint::kCompleted}}) {
+    std::array<float, 64> picture{};
+    const Tensor input{.data = picture.data(), .bytes = sizeof picture, .name = made.name};
+    const queue::SequenceId id = queue::sequence_of(9, 2);
+    begin_job("a model", {&input, 1}, {}, {});
+    emit(HookPoint::kSubmitted, id);
+    if (made.before_start) picture[20] += 1;
+    emit(HookPoint::kStarted, id);
+    if (made.while_running) picture[21] += 1;
+    emit(HookPoint::kCompleted, id);
+    const std::vector<Found> found = found_about(made.name);
+    ASSERT_EQ(found.size(), 1u) << made.name;
+    ASSERT_TRUE(found[0].finding.written);
+    const Written& written = *found[0].finding.written;
+    EXPECT_EQ(written.after, made.after) << made.name;
+    EXPECT_EQ(written.before, made.before) << made.name;
+    EXPECT_EQ(written.bytes.begin, 64u) << "a cache line";
+    EXPECT_EQ(written.bytes.end, 128u);
+  }
+}
+
+// Submits a job with one tensor, and calls work() on another thread, which runs it.
+template <class Work>
+[[gnu::noinline]] void run_elsewhere(queue::SequenceId id, const Tensor& tensor, bool is_output,
+                                     Work&& work) {
+  const std::span<const Tensor> tensors(&tensor, 1), none;
+  begin_job("a model", is_output ? none : tensors, is_output ? tensors : none, {});
+  emit(HookPoint::kSubmitted, id);
+  std::thread([&] {
+    emit(HookPoint::kStarted, id);
+    work();
+    emit(HookPoint::kCompleted, id);
+  }).join();
+}
+
+TEST_F(CheckerTest, CountsAMissingSyncOnceWhicheverThreadRunsTheJob) {
+  constexpr uint64_t kDeviceAddress = 1 << 20;
+  std::array<float, 64> data{};
+  const Tensor input{.data = data.data(),
+                     .bytes = sizeof data,
+                     .name = "not synced",
+                     .device_copy = kDeviceAddress};
+  for (const uint64_t number : std::vector<uint64_t>{1, 2, 3})
+    run_elsewhere(queue::sequence_of(9, number), input, false,
+                  [] { emit(HookPoint::kSyncMissing, kDeviceAddress + 64, 0); });
+  const std::vector<Found> found = found_about("not synced");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].occurrences, 3u);
+  EXPECT_EQ(found[0].finding.jobs, std::vector<std::string>{"job 9:1 of a model"});
+  EXPECT_FALSE(found[0].finding.places.at(0).stack.empty());
+}
+
+TEST_F(CheckerTest, NamesTheJobWhoseResultIsLost) {
+  constexpr uint64_t kDeviceAddress = 1 << 21;
+  std::array<float, 64> data{};
+  const Tensor output{
+      .data = data.data(), .bytes = sizeof data, .name = "lost", .device_copy = kDeviceAddress};
+  run_elsewhere(queue::sequence_of(9, 5), output, true, [] {});
+  run_elsewhere(queue::sequence_of(9, 6), output, true,
+                [] { emit(HookPoint::kSyncMissing, kDeviceAddress, 1); });
+  const std::vector<Found> found = found_about("lost");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].finding.jobs, std::vector<std::string>{"job 9:5 of a model"});
+  ASSERT_EQ(found[0].finding.places.size(), 2u);
+  EXPECT_EQ(found[0].finding.places[1].what, "job 9:6 of a model was submitted here");
+}
+
 TEST_F(CheckerTest, SaysThatAJobMayBeUnknown) {
   note_wait_for_unknown(5);
-  EXPECT_NE(log_.find("waits for job 5, which is unknown, or whose result was collected before"),
-            std::string::npos)
+  EXPECT_NE(
+      log_.find(
+          "waits for job 5 of a runner, which is unknown, or whose result was collected before"),
+      std::string::npos)
       << log_;
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/contained.h"
 #include "base/log.h"
+#include "check/check.h"
 #include "nrt/calls/call.h"
 #include "nrt/calls/out_values.h"
 #include "nrt/calls/rank_call.h"
@@ -148,6 +149,9 @@ NRT_STATUS nrt_unload(nrt_model_t* model) {
     const std::shared_ptr<Model> unloaded = ModelHandles::of_process().drop(model);
     if (unloaded == nullptr) return report(kCall, NRT_INVALID_HANDLE, kNoModel);
     trace::note_core(static_cast<int>(unloaded->core()));
+    if (millrace::check::on()) [[unlikely]]
+      millrace::check::note_model_freed(kCall, fmt::format("model \"{}\"", unloaded->name()),
+                                        unloaded.get());
     runtime.bindings().clear();
     log_model(kCall, *unloaded);
     return NRT_SUCCESS;

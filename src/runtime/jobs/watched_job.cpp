@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <exception>
+#include <optional>
 #include <vector>
 
 #include "runtime/jobs/recorded_job.h"
@@ -21,6 +22,11 @@ size_t bytes_of(const graph::Boundary& boundary, const TensorBinding& binding,
   return is_hw ? boundary.hw->bytes() : boundary.cpu.bytes();
 }
 
+std::optional<uint64_t> device_copy_of(const TensorBinding& binding) {
+  if (binding.device_side == nullptr) return std::nullopt;
+  return binding.device_side->address_of(binding.data);
+}
+
 std::vector<check::Tensor> tensors_of(const Boundaries& boundaries,
                                       std::span<const TensorBinding> bindings,
                                       std::span<const OpenTensor> open) {
@@ -29,8 +35,7 @@ std::vector<check::Tensor> tensors_of(const Boundaries& boundaries,
     const size_t index = i % boundaries.size();
     tensors.push_back({bindings[i].data, bytes_of(boundaries[index], bindings[i], open, i),
                        boundaries[index].cpu.name, static_cast<uint32_t>(index),
-                       static_cast<uint32_t>(i / boundaries.size()),
-                       bindings[i].device_side != nullptr});
+                       static_cast<uint32_t>(i / boundaries.size()), device_copy_of(bindings[i])});
   }
   return tensors;
 }
