@@ -133,6 +133,14 @@ class Programs {
     check(job.wait());
   }
 
+  // The checker that the program starts itself, as the page shows.
+  void own_checker() {
+    check(millrace::start_hazard_checker());
+    shared_output_wrong();
+    for (const millrace::HazardFinding& found : take(millrace::hazard_findings()))
+      std::cout << found.hazard << ' ' << found.occurrences << ' ' << found.json;
+  }
+
  private:
   Job submit(millrace::Unit& on, const TensorArg& input, const TensorArg& output,
              millrace::JobCallback callback = {}, std::chrono::nanoseconds limit = 1h) {
@@ -175,7 +183,8 @@ const std::map<std::string, Program> kPrograms = {
     {"slow_callback_wrong", &Programs::slow_callback_wrong},
     {"slow_callback_right", &Programs::slow_callback_right},
     {"busy_polling_wrong", &Programs::busy_polling_wrong},
-    {"busy_polling_right", &Programs::busy_polling_right}};
+    {"busy_polling_right", &Programs::busy_polling_right},
+    {"own_checker", &Programs::own_checker}};
 
 }  // namespace
 
