@@ -171,6 +171,7 @@ struct TraceArguments {
 struct CheckArguments {
   std::string json;                  // a file for the findings; empty: none
   uint32_t exit_code = 0;            // when something was found; 0: that of the program
+  bool strict_sync = false;          // with MILLRACE_STRICT_SYNC
   std::vector<std::string> command;  // a program and its arguments
 };
 

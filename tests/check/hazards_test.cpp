@@ -20,6 +20,8 @@ namespace {
 
 using nlohmann::json;
 using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
 
 const std::string kSource = MILLRACE_SOURCE_DIR;
 
@@ -68,8 +70,9 @@ std::set<std::string> hazards_in(const std::vector<json>& findings) {
 struct Case {
   const char* program;
   const char* hazard;
+  const char* variant = "";  // after the hazard, in the names of programs
   friend std::ostream& operator<<(std::ostream& out, const Case& made) {
-    return out << made.program << " " << made.hazard;
+    return out << made.program << " " << made.hazard << made.variant;
   }
 };
 
@@ -77,10 +80,11 @@ class Hazards : public ::testing::TestWithParam<Case> {};
 
 TEST_P(Hazards, AreFoundInTheWrongProgramOnly) {
   const HazardPrograms programs;
-  const auto& [program, hazard] = GetParam();
-  const std::vector<json> found = programs.findings_of(program, std::string(hazard) + "_wrong");
+  const auto& [program, hazard, variant] = GetParam();
+  const std::string name = std::string(hazard) + variant;
+  const std::vector<json> found = programs.findings_of(program, name + "_wrong");
   EXPECT_EQ(hazards_in(found), std::set<std::string>{hazard}) << json(found).dump(2);
-  const std::vector<json> none = programs.findings_of(program, std::string(hazard) + "_right");
+  const std::vector<json> none = programs.findings_of(program, name + "_right");
   EXPECT_TRUE(none.empty()) << json(none).dump(2);
 }
 
@@ -103,12 +107,12 @@ std::string body_of(const std::string& source, const std::string& function) {
 }
 
 TEST_P(Hazards, AreShownOnThePage) {
-  const auto& [program, hazard] = GetParam();
+  const auto& [program, hazard, variant] = GetParam();
   const std::string page = content(kSource + "/docs/hazards.md");
   const bool is_c = std::string(program) == "nrt_hazards";
   const std::string source = content(kSource + "/tests/check/" + program + (is_c ? ".c" : ".cpp"));
   for (const char* form : {"_wrong", "_right"}) {
-    const std::string body = body_of(source, hazard + std::string(form));
+    const std::string body = body_of(source, hazard + std::string(variant) + form);
     EXPECT_THAT(page, HasSubstr((is_c ? "```c\n" : "```cpp\n") + body + "```\n"));
   }
 }
@@ -116,16 +120,20 @@ TEST_P(Hazards, AreShownOnThePage) {
 constexpr const char *kNative = "native_hazards", *kNrt = "nrt_hazards", *kVart = "vart_hazards";
 INSTANTIATE_TEST_SUITE_P(
     All, Hazards,
-    ::testing::Values(
-        Case{kNative, "shared_output"}, Case{kNative, "unordered_use"},
-        Case{kNative, "input_written"}, Case{kNative, "waited_twice"},
-        Case{kNative, "never_waited"}, Case{kNative, "ignored_status"},
-        Case{kNative, "slow_callback"}, Case{kNative, "busy_polling"}, Case{kNrt, "shared_output"},
-        Case{kNrt, "unordered_use"}, Case{kNrt, "input_written"}, Case{kNrt, "early_access"},
-        Case{kNrt, "freed_in_flight"}, Case{kNrt, "never_waited"}, Case{kNrt, "busy_polling"},
-        Case{kVart, "shared_output"}, Case{kVart, "input_written"}, Case{kVart, "missing_sync"},
-        Case{kVart, "waited_twice"}, Case{kVart, "never_waited"}, Case{kVart, "busy_polling"}),
-    [](const auto& test) { return std::string(test.param.program) + "_" + test.param.hazard; });
+    ::testing::Values(Case{kNative, "shared_output"}, Case{kNative, "unordered_use"},
+                      Case{kNative, "input_written"}, Case{kNative, "waited_twice"},
+                      Case{kNative, "never_waited"}, Case{kNative, "ignored_status"},
+                      Case{kNative, "slow_callback"}, Case{kNative, "busy_polling"},
+                      Case{kNrt, "shared_output"}, Case{kNrt, "unordered_use"},
+                      Case{kNrt, "input_written"}, Case{kNrt, "early_access"},
+                      Case{kNrt, "freed_in_flight"}, Case{kNrt, "freed_in_flight", "_model"},
+                      Case{kNrt, "never_waited"}, Case{kNrt, "busy_polling"},
+                      Case{kVart, "shared_output"}, Case{kVart, "input_written"},
+                      Case{kVart, "missing_sync"}, Case{kVart, "waited_twice"},
+                      Case{kVart, "never_waited"}, Case{kVart, "busy_polling"}),
+    [](const auto& test) {
+      return std::string(test.param.program) + "_" + test.param.hazard + test.param.variant;
+    });
 
 TEST(HazardReport, NamesJobsTensorAndCallsOfTheProgram) {
   const HazardPrograms programs;
@@ -143,6 +151,15 @@ TEST(HazardReport, NamesJobsTensorAndCallsOfTheProgram) {
   }
 }
 
+TEST(HazardReport, NamesTensorAndPlaceOfAMissingSync) {
+  const std::vector<json> findings =
+      HazardPrograms().findings_of("vart_hazards", "missing_sync_wrong");
+  ASSERT_EQ(findings.size(), 1u) << json(findings).dump(2);
+  EXPECT_EQ(findings[0]["tensor"]["name"], kTinyInput);
+  EXPECT_EQ(findings[0]["jobs"].size(), 1u);
+  EXPECT_THAT(findings[0]["places"][0]["stack"].dump(), HasSubstr("main (vart_hazards+0x"));
+}
+
 TEST(HazardReport, IsTextOnStandardError) {
   const ProgramResult result =
       HazardPrograms().run({"MILLRACE_CHECK=1"}, "native_hazards", "input_written_wrong");
@@ -154,6 +171,13 @@ TEST(HazardReport, IsTextOnStandardError) {
 TEST(HazardReport, IsNotMadeUnlessAskedFor) {
   for (const char* setting : {"MILLRACE_CHECK=", "MILLRACE_CHECK=0"})
     EXPECT_EQ(HazardPrograms().run({setting}, "native_hazards", "input_written_wrong").err, "");
+}
+
+TEST(HazardReport, IsReadByTheProgramItself) {
+  const ProgramResult result = HazardPrograms().run({}, "native_hazards", "own_checker");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, StartsWith("shared_output 1 {\"hazard\":\"shared_output\""));
+  EXPECT_EQ(result.err, "") << "nothing is printed without a log";
 }
 
 TEST(CheckCommand, SaysWhatWasFoundAndEndsAsItIsTold) {
@@ -173,6 +197,54 @@ TEST(CheckCommand, SaysWhatWasFoundAndEndsAsItIsTold) {
   EXPECT_EQ(right.exit_code, 0);
   EXPECT_THAT(right.err, HasSubstr("no hazard was found"));
   EXPECT_EQ(checked({}, "no_such_program").exit_code, 1);
+}
+
+TEST(CheckCommand, AddsTheLinesOfSources) {
+  const HazardPrograms programs;
+  const std::string path = programs.path("f.json");
+  const ProgramResult result = programs.run({MILLRACE_PROGRAM, "check", "--json", path, "--"},
+                                            "native_hazards", "shared_output_wrong");
+  EXPECT_THAT(result.err, HasSubstr("native_hazards.cpp:"));
+  const std::string findings = content(path);
+  EXPECT_THAT(findings, HasSubstr("\"source\":\"" + kSource + "/tests/check/native_hazards.cpp:"));
+  EXPECT_THAT(findings, HasSubstr("\"checker\":\"ended\""));
+}
+
+TEST(CheckCommand, LooksForMissingSyncsIfAsked) {
+  const HazardPrograms programs;
+  const auto checked = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), {MILLRACE_PROGRAM, "check"});
+    options.push_back("--");
+    return programs.run(options, "vart_hazards", "waited_twice_right").err;
+  };
+  EXPECT_THAT(checked({}), HasSubstr("only seen with --strict-sync"));
+  EXPECT_THAT(checked({"--strict-sync"}), Not(HasSubstr("strict-sync")));
+}
+
+// Runs a shell that writes these lines as the checker of a program would.
+ProgramResult check_of(const std::string& lines) {
+  return run_program({MILLRACE_PROGRAM, "check", "--", "/bin/sh", "-c",
+                      "printf '%s' '" + lines + "' >> \"$MILLRACE_CHECK\""},
+                     "/");
+}
+
+TEST(CheckCommand, TellsFindingsFromOccurrences) {
+  const std::string started = R"({"checker":"started","process":7})"
+                              "\n";
+  const std::string finding = R"({"hazard":"never_waited","process":7,"places":[]})"
+                              "\n";
+  const std::string ended = R"({"checker":"ended","process":7,"hazards":{)"
+                            R"("missing_sync":{"findings":1,"occurrences":48},)"
+                            R"("never_waited":{"findings":1,"occurrences":1}}})"
+                            "\n";
+  EXPECT_THAT(check_of(started + finding + ended).err,
+              HasSubstr("2 findings, which occurred 49 times: 1 missing_sync (48 times), "
+                        "1 never_waited\n"));
+  EXPECT_THAT(check_of(started + finding + "cut off").err, HasSubstr("1 finding: 1 never_waited"))
+      << "of a program that was killed";
+  EXPECT_THAT(check_of(started + finding + started + finding).err,
+              HasSubstr("2 findings: 2 never_waited"))
+      << "of a program that has replaced itself by another";
 }
 
 TEST(CheckCommand, SaysThatNothingWasChecked) {

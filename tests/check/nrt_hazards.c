@@ -93,6 +93,16 @@ static void freed_in_flight_right(void) {
   nrt_tensor_free(&scores);
 }
 
+static void freed_in_flight_model_wrong(void) {
+  const nrta_seq_t computed = execute(outputs, &status[0]);
+  check(nrt_unload(model));
+  wait_for(computed);
+}
+static void freed_in_flight_model_right(void) {
+  wait_for(execute(outputs, &status[0]));
+  check(nrt_unload(model));
+}
+
 static void never_waited_wrong(void) {
   execute(outputs, &status[0]);
   const struct timespec long_enough = {.tv_nsec = 400000000};
@@ -131,6 +141,8 @@ static const struct {
     {"early_access_right", early_access_right},
     {"freed_in_flight_wrong", freed_in_flight_wrong},
     {"freed_in_flight_right", freed_in_flight_right},
+    {"freed_in_flight_model_wrong", freed_in_flight_model_wrong},
+    {"freed_in_flight_model_right", freed_in_flight_model_right},
     {"never_waited_wrong", never_waited_wrong},
     {"never_waited_right", never_waited_right},
     {"busy_polling_wrong", busy_polling_wrong},

@@ -8,14 +8,17 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "base/files/output_target.h"
 #include "base/unique_fd.h"
 #include "cli/check/findings_summary.h"
+#include "cli/check/source_lines.h"
 #include "cli/child_program.h"
 #include "cli/commands.h"
+#include "cli/printable_message.h"
 #include "io/file.h"
 
 namespace millrace::cli {
@@ -55,9 +58,25 @@ class FindingsFile {
   bool is_temporary_ = false;
 };
 
-Result<FindingsSummary> read_findings(const std::string& path) {
-  MILLRACE_ASSIGN_OR_RETURN(const auto bytes, io::read_file(path));
-  return summary_of_findings({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+void say(std::string_view line) {
+  fmt::print(stderr, "millrace: {}\n", printable_message(line));
+}
+
+// Shows the lines of sources, and adds them to the file of the user. Other processes of the program
+// that still run would write to the file that is replaced.
+Status show_sources(const FindingsSummary& summary, std::string_view findings,
+                    const std::string& path) {
+  if (summary.calls.empty()) return {};
+  const Result<SourceLines> sources = source_lines(summary.calls);
+  if (!sources.ok()) say(sources.status().message());
+  if (!sources.ok() || sources->empty()) return {};
+  say("these calls are in the sources at:");
+  for (const auto& [place, source] : *sources)
+    say(fmt::format("  {}+{}: {}", std::filesystem::path(place.path).filename().string(),
+                    place.offset, source));
+  if (path.empty() || summary.ended != summary.processes) return {};
+  const std::string complete = with_sources(findings, *sources);
+  return io::write_file(path, std::as_bytes(std::span(complete)));
 }
 
 }  // namespace
@@ -72,11 +91,19 @@ Result<int> run_check(const CheckArguments& arguments) {
   FindingsFile file;
   MILLRACE_RETURN_IF_ERROR(file.make(arguments.json));
   ::setenv("MILLRACE_CHECK", file.path().c_str(), 1);
+  if (arguments.strict_sync) ::setenv("MILLRACE_STRICT_SYNC", "1", 1);
   MILLRACE_ASSIGN_OR_RETURN(const int exit_code, run_child_program(arguments.command));
-  MILLRACE_ASSIGN_OR_RETURN(const FindingsSummary summary, read_findings(file.path()));
-  fmt::print(stderr, "millrace: {}\n", summary_text(summary));
-  return summary.findings != 0 && arguments.exit_code != 0 ? static_cast<int>(arguments.exit_code)
-                                                           : exit_code;
+  MILLRACE_ASSIGN_OR_RETURN(const auto bytes, io::read_file(file.path()));
+  const std::string_view findings(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const FindingsSummary summary = summary_of_findings(findings);
+  MILLRACE_RETURN_IF_ERROR(
+      show_sources(summary, findings, arguments.json.empty() ? std::string() : file.path()));
+  say(summary_text(summary));
+  if (summary.not_looked_for.contains("missing_sync"))
+    say("missing calls of sync_buffer() are only seen with --strict-sync: run it with that, too");
+  return summary.all().findings != 0 && arguments.exit_code != 0
+             ? static_cast<int>(arguments.exit_code)
+             : exit_code;
 }
 
 }  // namespace millrace::cli

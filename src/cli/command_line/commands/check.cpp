@@ -25,6 +25,9 @@ void add_check_command(CLI::App& program, CommandLine& line) {
   as_count(command->add_option("--exit-code", arguments->exit_code,
                                "the exit code if anything was found"),
            1, 255);
+  command->add_flag("--strict-sync", arguments->strict_sync,
+                    "let VART tensors have device memory of their own, to find missing syncs "
+                    "(MILLRACE_STRICT_SYNC=1)");
   taking(
       command->add_option("program", arguments->command, "the program and its arguments, after --"),
       "PROGRAM")
