@@ -111,11 +111,12 @@ TEST_F(BenchTest, CtrlCGivesTheFiguresUntilThen) {
 // A thousand seconds pass between two jobs. The first one arrives when the user ends the run.
 TEST_F(BenchTest, CtrlCEndsTheWaitForAnArrival) {
   const ProgramResult result = run_program(
-      {"/usr/bin/timeout", "--preserve-status", "--signal=INT", "0.5", MILLRACE_PROGRAM, "bench",
+      {"/usr/bin/timeout", "--preserve-status", "--signal=INT", "2", MILLRACE_PROGRAM, "bench",
        kGlyphsOnnx, "--device", "null", "--scenario", "server", "--qps", "0.001", "--json"},
       directory_.path().string());
   EXPECT_EQ(result.exit_code, 130) << result.err;
   const json found = json::parse(result.out, nullptr, false);
+  ASSERT_TRUE(found.is_object()) << result.err;
   EXPECT_EQ(found["interrupted"], true);
   EXPECT_EQ(found["jobs"], 1);
 }

@@ -225,6 +225,7 @@ TEST(FaultRule, MayBeShort) {
   EXPECT_EQ(rule("full@queue:0.1%").subject, FaultSubject::kCalls);
   EXPECT_DOUBLE_EQ(rule("full@queue:0.1%").probability, 0.001);
   EXPECT_EQ(rule("full@queue:0.1%").unit, "");
+  EXPECT_EQ(rule("full@queue :0.1%").unit, "");  // blanks are no part of a name
   EXPECT_EQ(rule("full@TENSOR_OP queue 0 of core 1:1%").unit, "TENSOR_OP queue 0 of core 1");
   EXPECT_EQ(rule("nan@probs:0").output, "probs:0");
   EXPECT_EQ(rule("oom@alloc:3").first, 3u);

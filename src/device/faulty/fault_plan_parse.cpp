@@ -276,13 +276,13 @@ bool is_short(std::string_view part) {
 Result<std::string> long_form(std::string_view part) {
   if (!is_short(part)) return std::string(part);
   const size_t at = part.find('@');
-  const std::string_view action = part.substr(0, at), rest = part.substr(at + 1);
+  const std::string_view action = trimmed(part.substr(0, at)), rest = trimmed(part.substr(at + 1));
   // The names of outputs may have colons in them.
   if (action == "nan") return fmt::format("nan:output={}", rest);
   const size_t colon = rest.rfind(':');
-  const std::string_view place = rest.substr(0, colon);
+  const std::string_view place = trimmed(rest.substr(0, colon));
   const std::string_view value =
-      colon == std::string_view::npos ? std::string_view() : rest.substr(colon + 1);
+      colon == std::string_view::npos ? std::string_view() : trimmed(rest.substr(colon + 1));
   const size_t comma = value.find(',');
   if (value.empty() || place.empty() || value.find('=') != std::string_view::npos)
     return invalid_argument(fmt::format("\"{}\" is no short rule: expected {}", part, kShortRules));

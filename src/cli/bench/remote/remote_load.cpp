@@ -207,7 +207,8 @@ class Run {
     const std::lock_guard lock(mutex_);
     const int64_t end_ns = now_ns() - start_ns_;
     if (answer.ok()) last_answer_ns_ = end_ns;
-    stop_if_it_hangs(timed_out(answer));
+    // With tries again a server that is gone takes as long as one that hangs.
+    stop_if_it_hangs(timed_out(answer) || (load_.retries > 0 && !answer.ok()));
     switch (outcome_of(answer)) {
       case Outcome::kServed:
         return run_.served.push_back({issue_ns, end_ns - issue_ns});
