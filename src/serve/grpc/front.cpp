@@ -166,10 +166,11 @@ class Front final : public OfferedCalls {
   Unary* SystemSharedMemoryStatus(Context* context,
                                   const inference::SystemSharedMemoryStatusRequest* request,
                                   inference::SystemSharedMemoryStatusResponse* response) override {
-    return on_region(*context, "SystemSharedMemoryStatus", request->name(), [&](std::string path) {
-      return look_up(*context, "SystemSharedMemoryStatus", path + "/status",
-                     [response](const json& regions) { add_regions(regions, *response); });
-    });
+    return on_region(
+        *context, "SystemSharedMemoryStatus", request->name(), [&](const std::string& path) {
+          return look_up(*context, "SystemSharedMemoryStatus", path + "/status",
+                         [response](const json& regions) { add_regions(regions, *response); });
+        });
   }
 
   Unary* SystemSharedMemoryRegister(Context* context,
@@ -179,7 +180,7 @@ class Front final : public OfferedCalls {
                        {"offset", request->offset()},
                        {"byte_size", request->byte_size()}};
     return on_region(*context, "SystemSharedMemoryRegister", request->name(),
-                     [&](std::string path) {
+                     [&](const std::string& path) {
                        return post(*context, "SystemSharedMemoryRegister", path + "/register", body,
                                    [](const json&) {});
                      });
@@ -189,7 +190,7 @@ class Front final : public OfferedCalls {
                                       const inference::SystemSharedMemoryUnregisterRequest* request,
                                       inference::SystemSharedMemoryUnregisterResponse*) override {
     return on_region(*context, "SystemSharedMemoryUnregister", request->name(),
-                     [&](std::string path) {
+                     [&](const std::string& path) {
                        return post(*context, "SystemSharedMemoryUnregister", path + "/unregister",
                                    json::object(), [](const json&) {});
                      });

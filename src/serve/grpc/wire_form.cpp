@@ -112,8 +112,8 @@ Status parse_request(const grpc::ByteBuffer& bytes, inference::ModelInferRequest
 }
 
 Status write_message(const google::protobuf::Message& message, grpc::ByteBuffer& bytes) {
-  const Status failed = {StatusCode::kResourceExhausted,
-                         "the answer is longer than a message of gRPC can be"};
+  Status failed = {StatusCode::kResourceExhausted,
+                   "the answer is longer than a message of gRPC can be"};
   if (message.ByteSizeLong() > size_t{std::numeric_limits<int>::max()}) return failed;
   bool own = false;
   const auto written =

@@ -94,6 +94,7 @@ Status read_setting(const std::string& key, const json& value, ModelSettings& se
   const auto found = std::ranges::find(kSettings, key, &Setting::key);
   if (found == kSettings.end()) {
     std::vector<std::string_view> known;
+    known.reserve(kSettings.size());
     for (const Setting& setting : kSettings) known.push_back(setting.key);
     return invalid_argument(
         fmt::format("the key \"{}\" is unknown; known are {}", key, fmt::join(known, ", ")));
