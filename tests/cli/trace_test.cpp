@@ -127,7 +127,9 @@ TEST_F(TraceTest, PutsTheProcessesOfAProgramTogether) {
   std::map<std::string, int> jobs;  // of each program
   std::set<std::string> arrows;
   for (const Json& event : trace["traceEvents"]) {
-    if (event["ph"] == "s") EXPECT_TRUE(arrows.insert(event["id"]).second);
+    if (event["ph"] == "s") {
+      EXPECT_TRUE(arrows.insert(event["id"]).second);
+    }
     if (event.value("cat", "") != "job") continue;
     const std::string name = event["args"]["job"];
     ++jobs[name.substr(0, name.find('/'))];
