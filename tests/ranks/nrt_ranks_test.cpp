@@ -249,7 +249,7 @@ TEST(NrtRanks, TheSampleSumsUpOverItsProcesses) {
 TEST(NrtRanks, TracesHaveTheirCollectives) {
   const test::TemporaryDirectory directory;
   const test::ProgramResult result =
-      test::run_program({"env", "MILLRACE_TRACE=" + directory.file("%p.json"),
+      test::run_program({"/usr/bin/env", "MILLRACE_TRACE=" + directory.file("%p.json"),
                          MILLRACE_NRT_ALL_REDUCE, "--ranks", "2", "-n", "5", "-c", "5000"},
                         "/");
   EXPECT_EQ(result.exit_code, 0) << result.err;
