@@ -18,8 +18,8 @@ constexpr std::string_view kGuarded[] = {
     "MILLRACE_COLUMN_TABLE",
     "MILLRACE_DEVICE",  // another device computes other results, or none
     "MILLRACE_FAULTS",
-    "MILLRACE_LOG_FILE",
     "MILLRACE_FLIGHT_RECORDER",
+    "MILLRACE_LOG_FILE",
     "MILLRACE_NRT_EXCLUSIVE_CORES",  // creates a file
     "MILLRACE_NRT_FAULT_STATUS",
     "MILLRACE_PACE",  // makes jobs take longer
