@@ -65,8 +65,7 @@ HWY_INLINE void multiply(const Geometry& g, const Layer& layer, const Pixels& pi
   }
   for (size_t j = 0; j < kCountVectors; ++j) {
     float* const to = pixels.to + place_of(pixels.channel + j * kLanes, g.row_floats());
-    for (size_t i = 0; i < kCount; ++i)
-      hn::StoreU(kept(layer, sums[i][j]), f, to + i * kBlock);
+    for (size_t i = 0; i < kCount; ++i) hn::StoreU(kept(layer, sums[i][j]), f, to + i * kBlock);
   }
 }
 

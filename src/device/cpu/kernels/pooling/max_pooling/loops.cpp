@@ -69,8 +69,8 @@ struct LargestNumber {
   };
 };
 
-// The maximum of vectors of FP32 elements. A processor's maximum may be the number where one operand
-// is NaN, so NaNs are recorded separately.
+// The maximum of vectors of FP32 elements. A processor's maximum may be the number where one
+// operand is NaN, so NaNs are recorded separately.
 struct LargestFloat {
   using Element = float;
 
