@@ -166,8 +166,8 @@ void remove_hook(HookFunction function, void* object) {
   std::unique_ptr<const Observer> removed(entry->exchange(nullptr, std::memory_order_seq_cst));
   update_needed_bits();
   if (!fence_all_threads()) {
-    // What other threads have stored becomes visible in less time than this. To be sure, the
-    // observer stays where it is: threads are never made to call what has been freed.
+    // Stores of other threads become visible in less time than this. To be sure, the observer is
+    // never freed, so that no thread calls one that is gone.
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
     [[maybe_unused]] const Observer* const kept = removed.release();
   }

@@ -15,7 +15,7 @@ namespace millrace::test {
 using Key = std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)>;
 using Certificate = std::unique_ptr<X509, decltype(&X509_free)>;
 
-// What a server or a client presents, in PEM.
+// The certificate of a server or a client and its key, in PEM.
 struct Identity {
   std::string certificate, key;
 };

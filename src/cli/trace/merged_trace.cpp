@@ -19,7 +19,7 @@ using OrderedJson = nlohmann::ordered_json;
 constexpr int kProcessesOfProgram = 10;
 constexpr size_t kMostPrograms = 1024;
 
-// What a trace says of its program.
+// The program of a trace, as the trace describes it.
 struct Program {
   std::string path;
   std::vector<std::string> ranks = {};
@@ -135,7 +135,7 @@ class Merger {
     if (event.contains("ts"))
       event["ts"] = event["ts"].get<double>() +
                     static_cast<double>(programs_[index].begin_unix_us - begin_unix_us_);
-    // What is unique within a program only gets its name.
+    // Ids are unique within a program only, so they get its number.
     if (event.contains("id")) event["id"] = fmt::format("{}/{}", index, event["id"].dump());
     if (event.at("name") == "process_name")
       event.at("args")["name"] =

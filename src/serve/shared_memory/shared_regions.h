@@ -63,7 +63,7 @@ struct RegionPart {
 
 class SharedRegions {
  public:
-  // So many may be registered at a time, each of which keeps a descriptor.
+  // The most regions at a time. Each of them keeps a descriptor.
   static constexpr size_t kMost = 1024;
 
   // kInvalidArgument if the name is taken, or the region is none; kResourceExhausted if there are
