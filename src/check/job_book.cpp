@@ -91,6 +91,7 @@ void JobBook::note_started(const WatchedJob& job, std::vector<InputSum> sums) {
   const std::lock_guard lock(mutex_);
   const auto found = in_flight_.find(job.id);
   if (found == in_flight_.end() || found->second.get() != &job) return;
+  found->second->begun = true;
   for (size_t i = 0; i < sums.size(); ++i) found->second->uses[i].started = std::move(sums[i]);
 }
 
@@ -114,8 +115,13 @@ bool JobBook::is_asked(const WatchedJob& job) const noexcept {
 void JobBook::keep_results(const JobPointer& job) {
   for (const Use& use : job->uses) {
     if (!use.is_output || !use.device_copy || use.place.bytes == 0) continue;
-    results_[*use.device_copy] = {job, use.place};
-    if (results_.size() > kMostResults) results_.erase(results_.begin());
+    Found& result = results_[*use.device_copy];
+    if (result.job != nullptr) results_by_age_.erase({result.job->age, *use.device_copy});
+    result = {job, use.place};
+    results_by_age_.emplace(job->age, *use.device_copy);
+    if (results_.size() <= kMostResults) continue;
+    results_.erase(results_by_age_.begin()->second);
+    results_by_age_.erase(results_by_age_.begin());
   }
 }
 
@@ -215,18 +221,21 @@ JobBook::Found JobBook::reader_of_copy(queue::SequenceId id, uint64_t device_add
   return {};
 }
 
-// The job may have written its result, and not have been completed yet.
+// A job in flight that has begun may have written its result already.
 JobBook::Found JobBook::writer_of_copy(uint64_t device_address, queue::SequenceId except) {
   const std::lock_guard lock(mutex_);
+  Found last;
   if (auto next = results_.upper_bound(device_address); next != results_.begin()) {
     const auto& [begin, result] = *std::prev(next);
-    if (device_address - begin < result.place.bytes) return result;
+    if (device_address - begin < result.place.bytes) last = result;
   }
-  for (const auto& [id, job] : in_flight_)
+  for (const auto& [id, job] : in_flight_) {
+    if (id == except || !job->begun) continue;
+    if (last.job != nullptr && job->age < last.job->age) continue;
     for (const Use& use : job->uses)
-      if (id != except && use.is_output && has_copy_at(use, device_address))
-        return {job, use.place};
-  return {};
+      if (use.is_output && has_copy_at(use, device_address)) last = {job, use.place};
+  }
+  return last;
 }
 
 std::vector<JobPointer> JobBook::never_asked() {

@@ -11,8 +11,10 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "check/check.h"
@@ -41,6 +43,7 @@ struct WatchedJob {
   Stack submitted;
   std::vector<Use> uses{};
   // Guarded by the book.
+  bool begun = false;      // it runs, or has run
   bool asked = false;      // the program knows the outcome, or will
   bool discarded = false;  // its handle is being destroyed
   bool detached = false;   // its handle was given up
@@ -122,6 +125,7 @@ class JobBook {
   ById unasked_;
   std::map<uint64_t, queue::SequenceId> unasked_by_age_;
   std::map<uint64_t, Found> results_;  // by the address of their first byte on the device
+  std::set<std::pair<uint64_t, uint64_t>> results_by_age_;  // age of the job, address
   uint64_t next_age_ = 0;
   std::array<std::atomic<bool>, size_t{1} << 16> asked_units_{};
   std::atomic<bool> all_asked_{false};

@@ -96,11 +96,12 @@ Result<int> run_check(const CheckArguments& arguments) {
   MILLRACE_ASSIGN_OR_RETURN(const auto bytes, io::read_file(file.path()));
   const std::string_view findings(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   const FindingsSummary summary = summary_of_findings(findings);
-  MILLRACE_RETURN_IF_ERROR(
-      show_sources(summary, findings, arguments.json.empty() ? std::string() : file.path()));
+  const Status shown =
+      show_sources(summary, findings, arguments.json.empty() ? std::string() : file.path());
   say(summary_text(summary));
   if (summary.not_looked_for.contains("missing_sync"))
     say("missing calls of sync_buffer() are only seen with --strict-sync: run it with that, too");
+  MILLRACE_RETURN_IF_ERROR(shown);
   return summary.all().findings != 0 && arguments.exit_code != 0
              ? static_cast<int>(arguments.exit_code)
              : exit_code;
