@@ -1,6 +1,7 @@
 // A client of HTTPS for tests.
 #pragma once
 
+#include <gtest/gtest.h>
 #include <openssl/ssl.h>
 
 #include <memory>
@@ -30,6 +31,22 @@ class TlsClient : public HttpClient {
   void leave() {
     SSL_shutdown(ssl_.get());
     close();
+  }
+  // Returns the records that send() would send, for send_raw() to send them in pieces.
+  std::string encrypted(std::string_view text) {
+    BIO* const own = SSL_get_wbio(ssl_.get());
+    BIO* const memory = BIO_new(BIO_s_mem());
+    BIO_up_ref(own);
+    SSL_set0_wbio(ssl_.get(), memory);
+    SSL_write(ssl_.get(), text.data(), static_cast<int>(text.size()));
+    char* bytes = nullptr;
+    const auto size = static_cast<size_t>(BIO_get_mem_data(memory, &bytes));
+    std::string records(bytes, size);
+    SSL_set0_wbio(ssl_.get(), own);
+    return records;
+  }
+  void send_raw(std::string_view records) {
+    EXPECT_EQ(HttpClient::send_some(records), static_cast<ssize_t>(records.size()));
   }
   // Whether the server has said that this is all.
   bool was_left() const { return (SSL_get_shutdown(ssl_.get()) & SSL_RECEIVED_SHUTDOWN) != 0; }

@@ -3,6 +3,8 @@
 
 #include <csignal>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "tests/serve/serve_fixture.h"
 #include "tests/serve/tls_client.h"
@@ -78,6 +80,40 @@ TEST_F(Tls, RequestsMayBePipelined) {
   faults().release();
   EXPECT_EQ(one.receive().status, 200);
   EXPECT_EQ(one.receive().status, 200);
+}
+
+// Each second request begins within what is read during the first one, and ends after its answer.
+TEST_F(Tls, RequestsMayComeInPieces) {
+  start();
+  const std::string request = post_text(kInferPath, tiny_body());
+  const auto ask_often = [&] {
+    TlsClient one = tls_client();
+    for (size_t i = 1; i <= 40; ++i) {
+      const std::string first = one.encrypted(request), second = one.encrypted(request);
+      const size_t piece = i * second.size() / 41;
+      one.send_raw(first);
+      one.send_raw(second.substr(0, piece));
+      EXPECT_EQ(one.receive().status, 200);
+      one.send_raw(second.substr(piece));
+      EXPECT_EQ(one.receive().status, 200);
+    }
+  };
+  std::vector<std::jthread> clients;
+  for (int i = 0; i < 4; ++i) clients.emplace_back(ask_often);
+}
+
+TEST_F(Tls, AClientThatStopsWithinARequestIsLeft) {
+  options_.http.idle_seconds = 0.3;
+  start();
+  TlsClient one = tls_client();
+  const std::string request = post_text(kInferPath, tiny_body());
+  faults().hold();
+  one.send(request);
+  faults().await_arrivals(1);
+  one.send_raw(one.encrypted(request).substr(0, 100));
+  faults().release();
+  EXPECT_EQ(one.receive().status, 200);
+  EXPECT_TRUE(one.is_closed());
 }
 
 TEST_F(Tls, AClientThatLeavesCancelsItsJob) {

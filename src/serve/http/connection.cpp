@@ -62,6 +62,8 @@ void Connection::close() noexcept {
   error_code ignored;
   stream_.socket().shutdown(Socket::shutdown_both, ignored);
   stream_.close();
+  after_watch_ = nullptr;
+  watch_limit_.reset();
   if (exchange_) exchange_->cancel();
   end_exchange();
   end_request();

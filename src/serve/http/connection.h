@@ -8,6 +8,7 @@
 // A body of stated length is read straight from the socket into the memory that the job will read.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -91,12 +92,16 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void hand_to_worker();
   void watch();
   void watch_tls();
+  void on_watched(uint64_t number, error_code error, size_t bytes);
+  void go_on_after_watch();
   void on_readable();
   void on_client_gone();
   void end_exchange() noexcept;
   void end_request() noexcept;
   void write(HttpResponse response, bool keep);
   void on_written(error_code error);
+  void await_request();
+  void end_watch(void (Connection::*next)(), std::chrono::nanoseconds limit);
   void linger();
   void end_sending();
   void drop_rest();
@@ -110,14 +115,17 @@ class Connection : public std::enable_shared_from_this<Connection> {
   beast::flat_buffer buffer_;
   std::optional<Parser> parser_;
   HttpRequest request_;
-  size_t json_bytes_ = 0;               // of the body
-  size_t body_bytes_ = 0;               // stated by the header
-  size_t body_arrived_ = 0;             // of them
-  std::string chunks_;                  // the body, while it comes in chunks
-  std::vector<char> chunk_;             // the next one
-  bool reading_body_ = false;           // whether a read of the body is pending
-  bool body_stopped_ = false;           // whether the end of the server has ended that
-  bool watching_ = false;               // whether the end of the client is awaited
+  size_t json_bytes_ = 0;      // of the body
+  size_t body_bytes_ = 0;      // stated by the header
+  size_t body_arrived_ = 0;    // of them
+  std::string chunks_;         // the body, while it comes in chunks
+  std::vector<char> chunk_;    // the next one
+  bool reading_body_ = false;  // whether a read of the body is pending
+  bool body_stopped_ = false;  // whether the end of the server has ended that
+  bool watching_ = false;      // whether the end of the client is awaited
+  bool tls_reading_ = false;   // whether the read that awaits it within TLS is pending
+  void (Connection::*after_watch_)() = nullptr;    // what goes on when that read has ended
+  std::optional<asio::steady_timer> watch_limit_;  // of the time until then
   bool keep_ = false;                   // whether the client wants another request afterwards
   bool counted_ = false;                // whether the request is counted as open
   ByteShare body_share_;                // of the memory for all bodies

@@ -80,18 +80,33 @@ void Connection::watch() {
 }
 
 // The end lies within TLS, so what comes is read, which may be the next request instead. The read
-// may have succeeded when it is cancelled, so what it has read is kept in any case.
+// may have succeeded when it is cancelled, so what it has read is kept in any case. It may also go
+// on after that, for the rest of a record. Until it has ended, the buffer is its own, and no other
+// read or end of TLS begins.
 void Connection::watch_tls() {
   if (buffer_.size() > 0) return;
   watching_ = true;
+  tls_reading_ = true;
   stream_.async_read_some(
       buffer_.prepare(kNextRequest),
       then([number = number_](Connection& self, error_code error, size_t bytes) {
-        self.buffer_.commit(bytes);
-        if (!self.exchange_ || number != self.number_) return;
-        self.watching_ = false;
-        if (error) self.on_client_gone();
+        self.on_watched(number, error, bytes);
       }));
+}
+
+void Connection::on_watched(uint64_t number, error_code error, size_t bytes) {
+  tls_reading_ = false;
+  buffer_.commit(bytes);
+  if (after_watch_ != nullptr) return go_on_after_watch();
+  if (!exchange_ || number != number_) return;
+  watching_ = false;
+  if (error) on_client_gone();
+}
+
+// If the client has gone, the next operation says so.
+void Connection::go_on_after_watch() {
+  watch_limit_.reset();
+  (this->*std::exchange(after_watch_, nullptr))();
 }
 
 void Connection::on_readable() {
@@ -176,9 +191,27 @@ void Connection::on_written(error_code error) {
   response_.reset();
   end_request();
   if (error) return on_error(error);
+  if (tls_reading_)
+    return keep ? end_watch(&Connection::await_request, seconds(shared_.limits.idle_seconds))
+                : end_watch(&Connection::linger, kLinger);
   if (!keep) return linger();
+  await_request();
+}
+
+void Connection::await_request() {
   if (buffer_.size() == 0) buffer_.shrink_to_fit();
   wait_for_request();
+}
+
+// The read was cancelled before, and has gone on. That may happen again, so there is a limit.
+void Connection::end_watch(void (Connection::*next)(), std::chrono::nanoseconds limit) {
+  after_watch_ = next;
+  watch_limit_.emplace(stream_.get_executor(), limit);
+  watch_limit_->async_wait(then([number = number_](Connection& self, error_code error, size_t) {
+    if (!error && self.after_watch_ != nullptr && number == self.number_) self.close();
+  }));
+  error_code ignored;
+  stream_.socket().cancel(ignored);
 }
 
 // With TLS the client is told first that this was all, and what it sends meanwhile is no error.
