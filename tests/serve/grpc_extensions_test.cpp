@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <grpcpp/generic/generic_stub.h>
 
+#include <atomic>
+#include <fstream>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -120,10 +123,68 @@ TEST_F(GrpcExtensions, AMessageOfManyPartsIsRefusedBeforeItIsParsed) {
                 HasSubstr("is no request"));
 }
 
+// Fields that nobody knows would take 32 times their bytes.
+TEST_F(GrpcExtensions, OnlyInferenceTakesLongMessages) {
+  serve::Server& server = start();
+  std::string fields;
+  while (fields.size() < size_t{1} << 20) fields.append("\x7a\x00", 2);
+  const auto ask = [&](const std::string& call, const std::string& message) {
+    const grpc::Status status =
+        call_by_name(server.grpc_port(), "/inference.GRPCInferenceService/" + call, message);
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+    return status.error_message();
+  };
+  for (const char* call : {"ServerLive", "ModelReady", "RepositoryIndex", "RepositoryModelLoad",
+                           "SystemSharedMemoryRegister"}) {
+    EXPECT_THAT(ask(call, fields), HasSubstr("at most 65536 are taken"));
+    EXPECT_THAT(ask(call, "\x0a\x7f"), HasSubstr("none of this call"));
+  }
+}
+
+TEST_F(GrpcExtensions, ElementsTakeMemoryBeforeTheyAreParsed) {
+  const auto left = std::make_shared<std::atomic<uint64_t>>(8000);
+  const auto parse = [&](int elements) {
+    ModelInferRequest request = tiny_request(), parsed;
+    for (int i = 0; i < elements; ++i)
+      request.mutable_inputs(0)->mutable_contents()->add_int64_contents(1);
+    serve::MemoryCharge charge(left);
+    const Status status =
+        serve::parse_request(bytes_of(request.SerializeAsString()), charge, parsed);
+    EXPECT_EQ(*left, status.ok() ? 8000U - 8U * static_cast<unsigned>(elements) : 8000U);
+    return status.code();
+  };
+  EXPECT_EQ(parse(1000), StatusCode::kOk);
+  EXPECT_EQ(parse(1001), StatusCode::kOutOfMemory);
+  EXPECT_EQ(*left, 8000U);
+}
+
+// Bytes that are no request are not looked at before the token.
+TEST_F(GrpcExtensions, StrangersAreRefusedBeforeTheirMessage) {
+  const TemporaryDirectory directory;
+  options_.token_file = directory.file("token");
+  std::ofstream(options_.token_file) << "a secret\n";
+  serve::Server& server = start();
+  EXPECT_EQ(call_by_name(server.grpc_port(), "/inference.GRPCInferenceService/ModelInfer", "\x0b")
+                .error_code(),
+            grpc::StatusCode::UNAUTHENTICATED);
+  grpc::ClientContext context, known;
+  inference::ModelStreamInferResponse answer;
+  const auto stream = grpc_->ModelStreamInfer(&context);
+  EXPECT_FALSE(stream->Read(&answer));
+  EXPECT_EQ(stream->Finish().error_code(), grpc::StatusCode::UNAUTHENTICATED);
+  known.AddMetadata("authorization", "Bearer a secret");
+  const auto own = grpc_->ModelStreamInfer(&known);
+  EXPECT_TRUE(own->Write(tiny_request()));
+  EXPECT_TRUE(own->Read(&answer));
+  EXPECT_EQ(answer.error_message(), "");
+}
+
 TEST_F(GrpcExtensions, FieldsAreCountedAtEveryDepthAndElementsAreNot) {
-  const auto parse = [](const ModelInferRequest& request) {
+  const auto left = std::make_shared<std::atomic<uint64_t>>(uint64_t{1} << 30);
+  const auto parse = [&left](const ModelInferRequest& request) {
     ModelInferRequest parsed;
-    return serve::parse_request(bytes_of(request.SerializeAsString()), parsed);
+    serve::MemoryCharge charge(left);
+    return serve::parse_request(bytes_of(request.SerializeAsString()), charge, parsed);
   };
   ModelInferRequest elements = tiny_request();
   for (uint32_t i = 0; i < 2 * serve::kMostFields; ++i)

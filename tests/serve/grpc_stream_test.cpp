@@ -114,6 +114,18 @@ TEST_F(GrpcStream, AClientThatTakesNoAnswersIsCutOff) {
   EXPECT_TRUE(eventually([&] { return infer(tiny_request()).ok(); }));
 }
 
+// Its connection would never be idle otherwise. The deadline ends the test if the server does not.
+TEST_F(GrpcStream, AStreamThatStaysSilentIsCutOff) {
+  options_.http.idle_seconds = 0.05;
+  start();
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(20));
+  const auto stream = grpc_->ModelStreamInfer(&context);
+  ModelStreamInferResponse answer;
+  EXPECT_FALSE(stream->Read(&answer));
+  EXPECT_EQ(stream->Finish().error_code(), grpc::StatusCode::CANCELLED);
+}
+
 TEST_F(GrpcStream, AServerThatIsDestroyedEndsStreams) {
   start();
   grpc::ClientContext context;

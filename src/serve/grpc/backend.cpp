@@ -77,6 +77,11 @@ void Backend::ask(HttpRequest request, Respond respond) {
   handler_.handle(std::move(request), std::move(respond));
 }
 
+// The call that describes the server needs the token, and nothing else.
+std::optional<HttpResponse> Backend::refuse_stranger(const CallHead& head) {
+  return handler_.refuse(rest_head("/v2", head));
+}
+
 HttpResponse Backend::refusal(const CallHead& head, const Status& status) {
   return refusal(rest_head("", head), status);
 }

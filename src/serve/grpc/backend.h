@@ -4,10 +4,12 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "serve/grpc/calls.h"
 #include "serve/grpc/rest_form.h"
+#include "serve/http/memory_charge.h"
 #include "serve/http/message.h"
 #include "serve/http/workers.h"
 #include "serve/options.h"
@@ -27,6 +29,8 @@ class Backend {
   std::shared_ptr<RequestWork> new_work() const {
     return std::make_shared<RequestWork>(bodies_, answers_);
   }
+  // For what a request takes while it is read, of the memory for all bodies.
+  MemoryCharge new_charge() const { return MemoryCharge(bodies_); }
 
   // Begins to answer an inference request, which it does not need after it has returned. `respond`
   // is called once, during the call or later. Cancelling `work` ends the work. Does not throw,
@@ -35,6 +39,9 @@ class Backend {
              const std::shared_ptr<RequestWork>& work, Respond respond);
   // Answers a request for one of the paths that are not for inference.
   void ask(HttpRequest request, Respond respond);
+  // The answer to a call of inference that does not state the token; nothing if it does, or needs
+  // none. Nothing of its message has to be read for that.
+  std::optional<HttpResponse> refuse_stranger(const CallHead& head);
   // The answer to a request that the handler is not given, and only counts.
   HttpResponse refusal(const CallHead& head, const Status& status);
   // Counts a connection that is turned away.

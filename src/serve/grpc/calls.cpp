@@ -8,6 +8,17 @@ bool Call::sends_since_before(Clock::time_point time) const noexcept {
   return sends_since_ < time.time_since_epoch().count();
 }
 
+bool Call::idles_since_before(Clock::time_point time) const noexcept {
+  return idles_since_ < time.time_since_epoch().count();
+}
+
+void Call::set_idle(bool idle) noexcept {
+  if (!idle)
+    idles_since_ = kNothing;
+  else if (idles_since_ == kNothing)
+    idles_since_ = Clock::now().time_since_epoch().count();
+}
+
 void Calls::begin(std::shared_ptr<Call> call) {
   const std::shared_ptr<Call> own = call;
   bool ending = false;
@@ -68,10 +79,10 @@ void Calls::take_no_more() {
 
 // Under the lock, since gRPC's part of a call lives until end() has returned. gRPC calls back on
 // other threads.
-void Calls::abort_slow(Call::Clock::time_point time) {
+void Calls::abort_slow(Call::Clock::time_point sending, Call::Clock::time_point idle) {
   const std::lock_guard lock(mutex_);
   for (const auto& [number, call] : calls_)
-    if (call->sends_since_before(time)) call->abort();
+    if (call->sends_since_before(sending) || call->idles_since_before(idle)) call->abort();
 }
 
 bool Calls::wait_for_none(Call::Clock::time_point limit) {

@@ -30,16 +30,21 @@ class Call {
 
   // Whether gRPC has been sending one message since before `time`.
   bool sends_since_before(Clock::time_point time) const noexcept;
+  // Whether the call has waited for a message since before `time`, without one that it answers.
+  bool idles_since_before(Clock::time_point time) const noexcept;
 
  protected:
   // gRPC begins to send a message, and has sent it.
   void begin_sending() noexcept { sends_since_ = Clock::now().time_since_epoch().count(); }
   void end_sending() noexcept { sends_since_ = kNothing; }
+  // Whether the call has no message that it answers. One thread at a time.
+  void set_idle(bool idle) noexcept;
 
  private:
   friend class Calls;
   static constexpr Clock::rep kNothing = INT64_MAX;
   std::atomic<Clock::rep> sends_since_ = kNothing;
+  std::atomic<Clock::rep> idles_since_ = kNothing;
   uint64_t number_ = 0;      // in the order of the begins; 0: not begun
   bool is_counted_ = false;  // whether the end of the server waits for it
 };
@@ -54,8 +59,9 @@ class Calls {
   // From now on, calls take no further request. Those that begin later are refused, so they are
   // kept as the others are, but nobody waits for them.
   void take_no_more();
-  // Aborts the calls that have been sending one message since before `time`.
-  void abort_slow(Call::Clock::time_point time);
+  // Aborts the calls that have been sending one message since before `sending`, or have waited for
+  // one since before `idle`.
+  void abort_slow(Call::Clock::time_point sending, Call::Clock::time_point idle);
   // Waits until there is no call that began before take_no_more(). False if `limit` passed first.
   bool wait_for_none(Call::Clock::time_point limit);
 

@@ -13,6 +13,7 @@
 #include "serve/grpc/grpc_status.h"
 #include "serve/grpc/infer_calls.h"
 #include "serve/grpc/rest_form.h"
+#include "serve/grpc/wire_form.h"
 
 namespace millrace::serve {
 namespace {
@@ -20,28 +21,41 @@ namespace {
 using nlohmann::json;
 using Context = grpc::CallbackServerContext;
 using Unary = grpc::ServerUnaryReactor;
+using Bytes = grpc::ByteBuffer;
 using Protocol = inference::GRPCInferenceService;
 
-// The calls of inference get the bytes of their messages, and the others the messages.
+// All calls get the bytes of their messages. gRPC would parse one of any size that --max-body
+// allows before the call is known here.
 template <class Base>
-using WithServerCalls = Protocol::WithCallbackMethod_ServerLive<
-    Protocol::WithCallbackMethod_ServerReady<Protocol::WithCallbackMethod_ServerMetadata<Base>>>;
+using WithServerCalls =
+    Protocol::WithRawCallbackMethod_ServerLive<Protocol::WithRawCallbackMethod_ServerReady<
+        Protocol::WithRawCallbackMethod_ServerMetadata<Base>>>;
 template <class Base>
-using WithModelCalls = Protocol::WithCallbackMethod_ModelReady<
-    Protocol::WithCallbackMethod_ModelMetadata<Protocol::WithCallbackMethod_ModelStatistics<Base>>>;
+using WithModelCalls =
+    Protocol::WithRawCallbackMethod_ModelReady<Protocol::WithRawCallbackMethod_ModelMetadata<
+        Protocol::WithRawCallbackMethod_ModelStatistics<Base>>>;
 template <class Base>
-using WithRepositoryCalls =
-    Protocol::WithCallbackMethod_RepositoryIndex<Protocol::WithCallbackMethod_RepositoryModelLoad<
-        Protocol::WithCallbackMethod_RepositoryModelUnload<Base>>>;
+using WithRepositoryCalls = Protocol::WithRawCallbackMethod_RepositoryIndex<
+    Protocol::WithRawCallbackMethod_RepositoryModelLoad<
+        Protocol::WithRawCallbackMethod_RepositoryModelUnload<Base>>>;
 template <class Base>
-using WithSharedMemoryCalls = Protocol::WithCallbackMethod_SystemSharedMemoryStatus<
-    Protocol::WithCallbackMethod_SystemSharedMemoryRegister<
-        Protocol::WithCallbackMethod_SystemSharedMemoryUnregister<Base>>>;
+using WithSharedMemoryCalls = Protocol::WithRawCallbackMethod_SystemSharedMemoryStatus<
+    Protocol::WithRawCallbackMethod_SystemSharedMemoryRegister<
+        Protocol::WithRawCallbackMethod_SystemSharedMemoryUnregister<Base>>>;
 template <class Base>
 using WithInference = Protocol::WithRawCallbackMethod_ModelInfer<
     Protocol::WithRawCallbackMethod_ModelStreamInfer<Base>>;
 using OfferedCalls = WithServerCalls<
     WithModelCalls<WithRepositoryCalls<WithSharedMemoryCalls<WithInference<Protocol::Service>>>>>;
+
+// A call of one message and one answer that is not for inference. gRPC keeps what it refers to
+// until the call is finished.
+struct Asked {
+  Context& context;
+  std::string_view name;
+  const Bytes& request;
+  Bytes& response;
+};
 
 void add_tensors(
     const json& tensors,
@@ -73,190 +87,240 @@ void convert(const std::string& text, google::protobuf::Message& message) {
   if (!status.ok()) throw std::runtime_error(status.ToString());
 }
 
+// Writes the message that an answer becomes, which `fill` makes of the JSON of one without error.
+// What is not ready has the status 503 there.
+template <class Response, class Fill>
+grpc::Status write_answer(const HttpResponse& answer, const Fill& fill, Bytes& bytes) {
+  try {
+    const json body = json::parse(answer.text);
+    if (body.is_object() && body.contains("error"))
+      return grpc_status(failure_of(answer).value_or(RestFailure{.status = 500}));
+    Response response;
+    fill(body, response);
+    const Status written = write_message(response, bytes);
+    if (written.ok()) return grpc::Status::OK;
+    return {grpc::StatusCode::RESOURCE_EXHAUSTED, written.message()};
+  } catch (const std::exception& error) {
+    return grpc_status(error);
+  }
+}
+
 // Answers the calls.
 class Front final : public OfferedCalls {
  public:
   explicit Front(Backend& backend) : backend_(backend) {}
 
  private:
-  Unary* ServerLive(Context* context, const inference::ServerLiveRequest*,
-                    inference::ServerLiveResponse* response) override {
-    return look_up(*context, "ServerLive", "/v2/health/live",
-                   [response](const json& body) { response->set_live(body.value("live", false)); });
-  }
-
-  Unary* ServerReady(Context* context, const inference::ServerReadyRequest*,
-                     inference::ServerReadyResponse* response) override {
-    return look_up(*context, "ServerReady", "/v2/health/ready", [response](const json& body) {
-      response->set_ready(body.value("ready", false));
-    });
-  }
-
-  Unary* ModelReady(Context* context, const inference::ModelReadyRequest* request,
-                    inference::ModelReadyResponse* response) override {
-    return look_up_model(*context, "ModelReady", *request, "/ready", [response](const json& body) {
-      response->set_ready(body.value("ready", false));
-    });
-  }
-
-  Unary* ServerMetadata(Context* context, const inference::ServerMetadataRequest*,
-                        inference::ServerMetadataResponse* response) override {
-    return look_up(*context, "ServerMetadata", "/v2", [response](const json& body) {
-      response->set_name(body.value("name", ""));
-      response->set_version(body.value("version", ""));
-      for (const json& extension : body.at("extensions"))
-        response->add_extensions(extension.get<std::string>());
-    });
-  }
-
-  Unary* ModelMetadata(Context* context, const inference::ModelMetadataRequest* request,
-                       inference::ModelMetadataResponse* response) override {
-    return look_up_model(*context, "ModelMetadata", *request, "", [response](const json& body) {
-      response->set_name(body.value("name", ""));
-      response->set_platform(body.value("platform", ""));
-      for (const json& version : body.at("versions"))
-        response->add_versions(version.get<std::string>());
-      add_tensors(body.at("inputs"), *response->mutable_inputs());
-      add_tensors(body.at("outputs"), *response->mutable_outputs());
-    });
-  }
-
-  Unary* ModelInfer(Context* context, const grpc::ByteBuffer* request,
-                    grpc::ByteBuffer* response) override {
-    return infer_once(backend_, *context, *request, *response);
-  }
-
-  grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* ModelStreamInfer(
-      Context* context) override {
-    return infer_stream(backend_, *context);
-  }
-
-  Unary* ModelStatistics(Context* context, const inference::ModelStatisticsRequest* request,
-                         inference::ModelStatisticsResponse* response) override {
-    const auto fill = [response](const json& body) { convert(body.dump(), *response); };
-    if (!request->name().empty())
-      return look_up_model(*context, "ModelStatistics", *request, "/stats", fill);
-    return look_up(*context, "ModelStatistics", "/v2/models/stats", fill);
-  }
-
-  Unary* RepositoryIndex(Context* context, const inference::RepositoryIndexRequest* request,
-                         inference::RepositoryIndexResponse* response) override {
-    const json body = {{"ready", request->ready()}};
-    return post(*context, "RepositoryIndex", "/v2/repository/index", body,
-                [response](const json& models) {
-                  convert(json{{"models", models}}.dump(), *response);
-                });
-  }
-
-  Unary* RepositoryModelLoad(Context* context, const inference::RepositoryModelLoadRequest* request,
-                             inference::RepositoryModelLoadResponse*) override {
-    json parameters = json::object();
-    for (const auto& [name, value] : request->parameters()) parameters[name] = nullptr;
-    return change(*context, "RepositoryModelLoad", request->model_name(), "/load",
-                  {{"parameters", std::move(parameters)}});
-  }
-
-  Unary* RepositoryModelUnload(Context* context,
-                               const inference::RepositoryModelUnloadRequest* request,
-                               inference::RepositoryModelUnloadResponse*) override {
-    return change(*context, "RepositoryModelUnload", request->model_name(), "/unload",
-                  json::object());
-  }
-
-  Unary* SystemSharedMemoryStatus(Context* context,
-                                  const inference::SystemSharedMemoryStatusRequest* request,
-                                  inference::SystemSharedMemoryStatusResponse* response) override {
-    return on_region(
-        *context, "SystemSharedMemoryStatus", request->name(), [&](const std::string& path) {
-          return look_up(*context, "SystemSharedMemoryStatus", path + "/status",
-                         [response](const json& regions) { add_regions(regions, *response); });
+  Unary* ServerLive(Context* context, const Bytes* request, Bytes* response) override {
+    return on<inference::ServerLiveRequest>(
+        {*context, "ServerLive", *request, *response}, [this](const Asked& call, const auto&) {
+          return look_up<inference::ServerLiveResponse>(
+              call, "/v2/health/live",
+              [](const json& body, auto& answer) { answer.set_live(body.value("live", false)); });
         });
   }
 
-  Unary* SystemSharedMemoryRegister(Context* context,
-                                    const inference::SystemSharedMemoryRegisterRequest* request,
-                                    inference::SystemSharedMemoryRegisterResponse*) override {
-    const json body = {{"key", request->key()},
-                       {"offset", request->offset()},
-                       {"byte_size", request->byte_size()}};
-    return on_region(*context, "SystemSharedMemoryRegister", request->name(),
-                     [&](const std::string& path) {
-                       return post(*context, "SystemSharedMemoryRegister", path + "/register", body,
-                                   [](const json&) {});
-                     });
+  Unary* ServerReady(Context* context, const Bytes* request, Bytes* response) override {
+    return on<inference::ServerReadyRequest>(
+        {*context, "ServerReady", *request, *response}, [this](const Asked& call, const auto&) {
+          return look_up<inference::ServerReadyResponse>(
+              call, "/v2/health/ready",
+              [](const json& body, auto& answer) { answer.set_ready(body.value("ready", false)); });
+        });
   }
 
-  Unary* SystemSharedMemoryUnregister(Context* context,
-                                      const inference::SystemSharedMemoryUnregisterRequest* request,
-                                      inference::SystemSharedMemoryUnregisterResponse*) override {
-    return on_region(*context, "SystemSharedMemoryUnregister", request->name(),
-                     [&](const std::string& path) {
-                       return post(*context, "SystemSharedMemoryUnregister", path + "/unregister",
-                                   json::object(), [](const json&) {});
-                     });
+  Unary* ModelReady(Context* context, const Bytes* request, Bytes* response) override {
+    return on_model<inference::ModelReadyRequest, inference::ModelReadyResponse>(
+        {*context, "ModelReady", *request, *response}, "/ready",
+        [](const json& body, auto& answer) { answer.set_ready(body.value("ready", false)); });
   }
 
-  template <class Request, class Fill>
-  Unary* look_up_model(Context& context, std::string_view name, const Request& request,
-                       std::string_view call, Fill fill) {
-    if (request.name().empty()) return refuse(context, name, "the request names no model");
+  Unary* ServerMetadata(Context* context, const Bytes* request, Bytes* response) override {
+    return on<inference::ServerMetadataRequest>(
+        {*context, "ServerMetadata", *request, *response}, [this](const Asked& call, const auto&) {
+          return look_up<inference::ServerMetadataResponse>(
+              call, "/v2", [](const json& body, auto& answer) {
+                answer.set_name(body.value("name", ""));
+                answer.set_version(body.value("version", ""));
+                for (const json& extension : body.at("extensions"))
+                  answer.add_extensions(extension.get<std::string>());
+              });
+        });
+  }
+
+  Unary* ModelMetadata(Context* context, const Bytes* request, Bytes* response) override {
+    return on_model<inference::ModelMetadataRequest, inference::ModelMetadataResponse>(
+        {*context, "ModelMetadata", *request, *response}, "", [](const json& body, auto& answer) {
+          answer.set_name(body.value("name", ""));
+          answer.set_platform(body.value("platform", ""));
+          for (const json& version : body.at("versions"))
+            answer.add_versions(version.get<std::string>());
+          add_tensors(body.at("inputs"), *answer.mutable_inputs());
+          add_tensors(body.at("outputs"), *answer.mutable_outputs());
+        });
+  }
+
+  Unary* ModelInfer(Context* context, const Bytes* request, Bytes* response) override {
+    return infer_once(backend_, *context, *request, *response);
+  }
+
+  grpc::ServerBidiReactor<Bytes, Bytes>* ModelStreamInfer(Context* context) override {
+    return infer_stream(backend_, *context);
+  }
+
+  Unary* ModelStatistics(Context* context, const Bytes* request, Bytes* response) override {
+    return on<inference::ModelStatisticsRequest>(
+        {*context, "ModelStatistics", *request, *response},
+        [this](const Asked& call, const auto& message) {
+          using Response = inference::ModelStatisticsResponse;
+          const auto fill = [](const json& body, auto& answer) { convert(body.dump(), answer); };
+          if (!message.name().empty())
+            return look_up_model<Response>(call, message, "/stats", fill);
+          return look_up<Response>(call, "/v2/models/stats", fill);
+        });
+  }
+
+  Unary* RepositoryIndex(Context* context, const Bytes* request, Bytes* response) override {
+    return on<inference::RepositoryIndexRequest>(
+        {*context, "RepositoryIndex", *request, *response},
+        [this](const Asked& call, const auto& message) {
+          return post<inference::RepositoryIndexResponse>(
+              call, "/v2/repository/index", {{"ready", message.ready()}},
+              [](const json& models, auto& answer) {
+                convert(json{{"models", models}}.dump(), answer);
+              });
+        });
+  }
+
+  // Parameters are refused, whatever they are.
+  Unary* RepositoryModelLoad(Context* context, const Bytes* request, Bytes* response) override {
+    return on<inference::RepositoryModelLoadRequest>(
+        {*context, "RepositoryModelLoad", *request, *response},
+        [this](const Asked& call, const auto& message) {
+          json parameters = json::object();
+          if (!message.parameters().empty()) parameters["any"] = nullptr;
+          return change<inference::RepositoryModelLoadResponse>(
+              call, message.model_name(), "/load", {{"parameters", std::move(parameters)}});
+        });
+  }
+
+  Unary* RepositoryModelUnload(Context* context, const Bytes* request, Bytes* response) override {
+    return on<inference::RepositoryModelUnloadRequest>(
+        {*context, "RepositoryModelUnload", *request, *response},
+        [this](const Asked& call, const auto& message) {
+          return change<inference::RepositoryModelUnloadResponse>(call, message.model_name(),
+                                                                  "/unload", json::object());
+        });
+  }
+
+  Unary* SystemSharedMemoryStatus(Context* context, const Bytes* request,
+                                  Bytes* response) override {
+    return on_region<inference::SystemSharedMemoryStatusRequest>(
+        {*context, "SystemSharedMemoryStatus", *request, *response},
+        [this](const Asked& call, const auto&, const std::string& path) {
+          return look_up<inference::SystemSharedMemoryStatusResponse>(
+              call, path + "/status",
+              [](const json& regions, auto& answer) { add_regions(regions, answer); });
+        });
+  }
+
+  Unary* SystemSharedMemoryRegister(Context* context, const Bytes* request,
+                                    Bytes* response) override {
+    return on_region<inference::SystemSharedMemoryRegisterRequest>(
+        {*context, "SystemSharedMemoryRegister", *request, *response},
+        [this](const Asked& call, const auto& message, const std::string& path) {
+          return post<inference::SystemSharedMemoryRegisterResponse>(
+              call, path + "/register",
+              {{"key", message.key()},
+               {"offset", message.offset()},
+               {"byte_size", message.byte_size()}},
+              kNoFill);
+        });
+  }
+
+  Unary* SystemSharedMemoryUnregister(Context* context, const Bytes* request,
+                                      Bytes* response) override {
+    return on_region<inference::SystemSharedMemoryUnregisterRequest>(
+        {*context, "SystemSharedMemoryUnregister", *request, *response},
+        [this](const Asked& call, const auto&, const std::string& path) {
+          return post<inference::SystemSharedMemoryUnregisterResponse>(call, path + "/unregister",
+                                                                       json::object(), kNoFill);
+        });
+  }
+
+  static constexpr auto kNoFill = [](const json&, auto&) {};
+
+  // Reads the message of a call, and answers by it.
+  template <class Request, class Answer>
+  Unary* on(const Asked& call, const Answer& answer) {
+    Request message;
+    if (const Status status = read_short_message(call.request, message); !status.ok())
+      return refuse(call, status.message());
+    return answer(call, message);
+  }
+
+  template <class Request, class Response, class Fill>
+  Unary* on_model(const Asked& asked, std::string_view path, Fill fill) {
+    return on<Request>(asked, [&](const Asked& call, const Request& message) {
+      return look_up_model<Response>(call, message, path, fill);
+    });
+  }
+
+  template <class Request, class Answer>
+  Unary* on_region(const Asked& asked, const Answer& answer) {
+    return on<Request>(asked, [&](const Asked& call, const Request& message) {
+      if (const Status status = check_names(message.name(), ""); !status.ok())
+        return refuse(call, status.message());
+      return answer(call, message, region_path(message.name()));
+    });
+  }
+
+  template <class Response, class Request, class Fill>
+  Unary* look_up_model(const Asked& call, const Request& request, std::string_view path,
+                       Fill fill) {
+    if (request.name().empty()) return refuse(call, "the request names no model");
     if (const Status status = check_names(request.name(), request.version()); !status.ok())
-      return refuse(context, name, status.message());
-    return look_up(context, name, model_path(request.name(), request.version()).append(call),
-                   std::move(fill));
+      return refuse(call, status.message());
+    return look_up<Response>(call, model_path(request.name(), request.version()).append(path),
+                             std::move(fill));
   }
 
-  Unary* change(Context& context, std::string_view name, const std::string& model,
-                std::string_view call, const json& body) {
-    if (model.empty()) return refuse(context, name, "the request names no model");
+  template <class Response>
+  Unary* change(const Asked& call, const std::string& model, std::string_view path,
+                const json& body) {
+    if (model.empty()) return refuse(call, "the request names no model");
     if (const Status status = check_names(model, ""); !status.ok())
-      return refuse(context, name, status.message());
-    return post(context, name, repository_path(model).append(call), body, [](const json&) {});
+      return refuse(call, status.message());
+    return post<Response>(call, repository_path(model).append(path), body, kNoFill);
   }
 
-  template <class Ask>
-  Unary* on_region(Context& context, std::string_view name, const std::string& region, Ask ask) {
-    if (const Status status = check_names(region, ""); !status.ok())
-      return refuse(context, name, status.message());
-    return ask(region_path(region));
-  }
-
-  Unary* refuse(Context& context, std::string_view name, const std::string& message) {
-    backend_.refusal(head_of(context, name), invalid_argument(message));
-    Unary* const reactor = context.DefaultReactor();
+  Unary* refuse(const Asked& call, const std::string& message) {
+    backend_.refusal(head_of(call.context, call.name), invalid_argument(message));
+    Unary* const reactor = call.context.DefaultReactor();
     reactor->Finish({grpc::StatusCode::INVALID_ARGUMENT, message});
     return reactor;
   }
 
-  template <class Fill>
-  Unary* look_up(Context& context, std::string_view name, std::string path, Fill fill) {
-    return ask(context, rest_head(std::move(path), head_of(context, name)), std::move(fill));
+  template <class Response, class Fill>
+  Unary* look_up(const Asked& call, std::string path, Fill fill) {
+    return ask<Response>(call, rest_head(std::move(path), head_of(call.context, call.name)),
+                         std::move(fill));
   }
 
-  template <class Fill>
-  Unary* post(Context& context, std::string_view name, std::string path, const json& body,
-              Fill fill) {
+  template <class Response, class Fill>
+  Unary* post(const Asked& call, std::string path, const json& body, Fill fill) {
     const std::string text = body.dump(-1, ' ', false, json::error_handler_t::replace);
-    return ask(context, rest_post(std::move(path), text, head_of(context, name)), std::move(fill));
+    return ask<Response>(call, rest_post(std::move(path), text, head_of(call.context, call.name)),
+                         std::move(fill));
   }
 
-  // `fill` takes the JSON of an answer without error. What is not ready has the status 503 there.
-  template <class Fill>
-  Unary* ask(Context& context, HttpRequest request, Fill fill) {
-    Unary* const reactor = context.DefaultReactor();
-    backend_.ask(std::move(request), [reactor, fill](const HttpResponse& answer) {
-      grpc::Status status;
-      try {
-        const json body = json::parse(answer.text);
-        if (body.is_object() && body.contains("error"))
-          status = grpc_status(failure_of(answer).value_or(RestFailure{.status = 500}));
-        else
-          fill(body);
-      } catch (const std::exception& error) {
-        status = grpc_status(error);
-      }
-      reactor->Finish(status);
-    });
+  template <class Response, class Fill>
+  Unary* ask(const Asked& call, HttpRequest request, Fill fill) {
+    Unary* const reactor = call.context.DefaultReactor();
+    backend_.ask(std::move(request),
+                 [reactor, fill, &response = call.response](const HttpResponse& answer) {
+                   reactor->Finish(write_answer<Response>(answer, fill, response));
+                 });
     return reactor;
   }
 

@@ -31,7 +31,7 @@ constexpr int kMostCallsOfConnection = 1000;
 constexpr int kPingMilliseconds = 30'000;
 constexpr int kPingAnswerMilliseconds = 10'000;
 constexpr int kLeastClientPingMilliseconds = 10'000;
-// Between two looks for calls whose clients do not take their answers.
+// Between two looks for calls whose clients do not take their answers, or say nothing.
 constexpr std::chrono::seconds kLongestPause{1};
 // For what gRPC needs besides the messages.
 constexpr size_t kBytesOfGrpc = size_t{64} << 20;
@@ -118,7 +118,7 @@ class GrpcServer::Impl {
   uint16_t port() const { return connections_.port(); }
 
  private:
-  // Begins to abort calls whose clients do not take their answers in time.
+  // Begins to abort calls whose clients do not take their answers in time, or say nothing.
   Status watch() {
     try {
       watch_ = std::jthread([this](const std::stop_token& end) { abort_slow_calls(end); });
@@ -131,13 +131,14 @@ class GrpcServer::Impl {
 
   void abort_slow_calls(const std::stop_token& end) {
     const auto limit = std::chrono::milliseconds(milliseconds(limits_.body_seconds));
-    const auto pause = std::min<std::chrono::milliseconds>(limit, kLongestPause);
+    const auto idle = std::chrono::milliseconds(milliseconds(limits_.idle_seconds));
+    const auto pause = std::min<std::chrono::milliseconds>(std::min(limit, idle), kLongestPause);
     std::mutex mutex;
     std::condition_variable_any never;
     std::unique_lock lock(mutex);
     while (!end.stop_requested()) {
       never.wait_for(lock, end, pause, [] { return false; });
-      calls().abort_slow(Call::Clock::now() - limit);
+      calls().abort_slow(Call::Clock::now() - limit, Call::Clock::now() - idle);
     }
   }
 

@@ -31,8 +31,11 @@ class InferOnce final : public grpc::ServerUnaryReactor,
 
   void begin(const grpc::ByteBuffer& bytes) {
     const CallHead head = head_of(context_, "ModelInfer");
+    MemoryCharge charge = backend_.new_charge();
     inference::ModelInferRequest request;
-    if (const Status status = parse_request(bytes, request); !status.ok())
+    if (const auto refusal = backend_.refuse_stranger(head))
+      return answer(*refusal, AnswerForm(request));
+    if (const Status status = parse_request(bytes, charge, request); !status.ok())
       return answer(backend_.refusal(head, status), AnswerForm(request));
     backend_.infer(request, head, work_,
                    [self = shared_from_this(), form = AnswerForm(request)](

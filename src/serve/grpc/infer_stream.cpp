@@ -117,6 +117,7 @@ class InferStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc:
 InferStream::Step InferStream::next_step() {
   Step step;
   if (finished_) return step;
+  set_idle(unanswered_.empty() && answered_.empty());
   const bool takes_more = !all_read_ && !ending_ && !gone_;
   step.read = takes_more && !reading_ && unanswered_.size() + answered_.size() < kMostOfStream;
   step.write = !writing_ && !answered_.empty();
@@ -190,8 +191,9 @@ void InferStream::begin_stream_request() {
   const StreamRequests::iterator taken = added.begin();
   const std::shared_ptr<RequestWork> work = backend_.new_work();
   taken->work = work;
+  MemoryCharge charge = backend_.new_charge();
   Request request;
-  const Status parsed = parse_request(request_, request);
+  const Status parsed = parse_request(request_, charge, request);
   request_.Clear();
   set_names(request, *taken->answer.mutable_infer_response());
   const CallHead head = head_of(context_, "ModelStreamInfer");
@@ -267,10 +269,20 @@ void InferStream::take_no_more() {
   pump();
 }
 
+// A stream whose client may not ask.
+struct RefusedStream final : grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
+  explicit RefusedStream(const grpc::Status& status) { Finish(status); }
+  void OnDone() override { delete this; }
+};
+
 }  // namespace
 
 grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* infer_stream(
     Backend& backend, grpc::CallbackServerContext& context) {
+  if (const auto refusal = backend.refuse_stranger(head_of(context, "ModelStreamInfer")))
+    return std::make_unique<RefusedStream>(
+               grpc_status(failure_of(*refusal).value_or(RestFailure{.status = 401})))
+        .release();
   const auto stream = std::make_shared<InferStream>(backend, context);
   backend.calls().begin(stream);
   try {
