@@ -72,6 +72,18 @@ size_t stated_json_bytes(const HttpRequest& request) {
   return bytes;
 }
 
+// Why a call that is not for inference is not read: its body is short, and states how long it is.
+std::optional<HttpResponse> refuse_length(const HttpRequest& head) {
+  if (head.field("Transfer-Encoding"))
+    return error_response(411, "the request states no length by Content-Length");
+  const auto text = head.field("Content-Length");
+  if (!text) return std::nullopt;
+  size_t bytes = 0;
+  const auto [end, bad] = std::from_chars(text->data(), text->data() + text->size(), bytes);
+  if (bad == std::errc() && bytes <= kMostChangeBytes) return std::nullopt;
+  return error_response(413, fmt::format("the body is longer than {} bytes", kMostChangeBytes));
+}
+
 // Reads the body of a short call; an empty one is an empty object. Returns why it is none.
 std::optional<HttpResponse> read_object(const HttpRequest& request, json& body) {
   body = json::object();
@@ -189,7 +201,7 @@ std::optional<HttpResponse> Service::refuse(const Route& route, const HttpReques
         501,
         "the extension \"system_shared_memory\" is not offered: start the server with "
         "--shared-memory");
-  if (route.what != What::kInfer) return std::nullopt;
+  if (route.what != What::kInfer) return refuse_length(head);
   if (!head.field("Content-Length") && !head.field("Transfer-Encoding"))
     return error_response(411, "the request states no length, by Content-Length or in chunks");
   if (draining_) return unavailable("the server is shutting down");
@@ -204,10 +216,13 @@ bool Service::takes_long(const HttpRequest& request, size_t json_bytes) const {
          refers_to_regions(request, json_bytes);
 }
 
-// Inputs in shared memory are copied, which may take long.
+// Inputs in shared memory are copied, which may take long. A letter of the name may be an escape
+// sequence.
 bool Service::refers_to_regions(const HttpRequest& request, size_t json_bytes) const {
-  return shared_memory_ && request.text().substr(0, json_bytes).find("shared_memory_region") !=
-                               std::string_view::npos;
+  if (!shared_memory_) return false;
+  const std::string_view text = request.text().substr(0, json_bytes);
+  return text.find("shared_memory_region") != std::string_view::npos ||
+         text.find('\\') != std::string_view::npos;
 }
 
 std::shared_ptr<Work> Service::handle(HttpRequest request, Respond respond) {

@@ -71,6 +71,16 @@ TEST_F(Limits, BodiesTogetherHaveALimit) {
   ASSERT_TRUE(eventually([&] { return client().post(kInferPath, tiny_body()).status == 200; }));
 }
 
+TEST_F(Limits, OnlyInferenceTakesLongBodies) {
+  start();
+  for (const char* call : {"GET /v2/health/live", "POST /v2/repository/index"}) {
+    const std::string line = std::string(call) + " HTTP/1.1\r\n";
+    EXPECT_EQ(client().ask(line + "Content-Length: 65537\r\n\r\n").status, 413);
+    EXPECT_EQ(client().ask(line + "Transfer-Encoding: chunked\r\n\r\n").status, 411);
+    EXPECT_EQ(client().ask(line + "Content-Length: 2\r\n\r\n{}").status, 200);
+  }
+}
+
 TEST_F(Limits, ABodyThatOutgrowsItsMemoryArrivesWhole) {
   start();
   const std::string spaces(size_t{9} << 20, ' ');

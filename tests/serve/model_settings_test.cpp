@@ -80,6 +80,27 @@ TEST_F(Settings, UnitsAreWarmedUpBeforeTheModelServes) {
   EXPECT_EQ(served().statistics().jobs.succeeded, 6U);
 }
 
+// Otherwise the end of the server would wait for all of them.
+TEST_F(Settings, AServerThatEndsWarmsUpNoMore) {
+  set(R"({"units": 1, "warm_up": 100})");
+  start_server();
+  const serve::ModelFile file = serve::find_models(options_.models[0]).value().files.at(0);
+  Device device = Device::open(kServedDevice).value();
+  serve::Metrics metrics;
+  int asked = 0;
+  const auto model =
+      serve::ServedModel::load(file, options_, device, metrics, [&asked] { return ++asked == 3; });
+  EXPECT_EQ(model.status().code(), StatusCode::kClosed);
+  EXPECT_EQ(asked, 3);
+}
+
+TEST_F(Settings, AFileThatIsTooLongIsNotRead) {
+  set(std::string(70'000, ' '));
+  add("other/1/model.rai");
+  start_server();
+  EXPECT_THAT(client().post("/v2/repository/index", "").body, HasSubstr("more than 65536 bytes"));
+}
+
 TEST(ModelSettings, WrongValuesAreNamed) {
   const auto problem = [](const std::string& text) {
     serve::ModelSettings settings;

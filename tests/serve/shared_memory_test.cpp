@@ -4,10 +4,13 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstring>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "serve/service.h"
 #include "source_dir.h"
 #include "tests/serve/serve_fixture.h"
 #include "tests/serve/shared_object.h"
@@ -73,6 +76,25 @@ class SharedTensors : public ::testing::Test {
   std::unique_ptr<serve::Server> server_;
   std::vector<float> image_ = std::vector<float>(32 * 32);
 };
+
+// A copy of any size would hold up all connections otherwise. A key may be spelt with escapes.
+TEST_F(SharedTensors, WorkersDoTheCopies) {
+  Device device = Device::open("cpu").value();
+  serve::Metrics metrics;
+  serve::ModelRepository models(options_, device, metrics);
+  serve::Workers workers(1, 1);
+  const std::atomic<uint32_t> connections = 0;
+  const serve::Service service(models, metrics, workers, options_, connections);
+  const auto takes_long = [&service](const std::string& body) {
+    serve::HttpRequest request;
+    EXPECT_TRUE(serve::MemoryBlock::allocate(body.size(), 0, request.body));
+    std::memcpy(request.body.data(), body.data(), body.size());
+    return service.takes_long(request, body.size());
+  };
+  EXPECT_TRUE(takes_long(R"({"shared_memory_region": "all"})"));
+  EXPECT_TRUE(takes_long(R"({"shared_memory_r\u0065gion": "all"})"));
+  EXPECT_FALSE(takes_long(R"({"inputs": []})"));
+}
 
 TEST_F(SharedTensors, ResultsAreThoseOfOtherRequests) {
   start();

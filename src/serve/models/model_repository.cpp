@@ -53,7 +53,7 @@ Status ModelRepository::load_path(const std::string& path) {
   for (FailedModel& failed : found.failed) failed_.push_back(std::move(failed));
   for (const ModelFile& file : found.files) {
     MILLRACE_RETURN_IF_ERROR(check_new(models_, file));
-    auto model = ServedModel::load(file, options_, device_, metrics_);
+    auto model = load_file(file);
     if (model.ok())
       models_.push_back(*std::move(model));
     else if (is_repository(path))
@@ -62,6 +62,15 @@ Status ModelRepository::load_path(const std::string& path) {
       return model.status();
   }
   return {};
+}
+
+Result<std::shared_ptr<ServedModel>> ModelRepository::load_file(const ModelFile& file) {
+  return ServedModel::load(file, options_, device_, metrics_, [this] { return is_closed(); });
+}
+
+bool ModelRepository::is_closed() const {
+  const std::lock_guard lock(mutex_);
+  return closed_;
 }
 
 ModelRepository::Models ModelRepository::versions_of(std::string_view name) const {
@@ -130,7 +139,7 @@ Status ModelRepository::load(std::string_view name) {
   Models loaded;
   for (const ModelFile& file : found.files) {
     MILLRACE_RETURN_IF_ERROR(check_new(loaded, file));
-    MILLRACE_ASSIGN_OR_RETURN(auto model, ServedModel::load(file, options_, device_, metrics_));
+    MILLRACE_ASSIGN_OR_RETURN(auto model, load_file(file));
     loaded.push_back(std::move(model));
   }
   return replace(name, std::move(loaded));

@@ -56,11 +56,14 @@ class ModelRepository {
 
   // From now on no request waits for others to share its job.
   void end_waiting();
-  // Closes all models: jobs that have not started are cancelled. Nothing is loaded afterwards.
+  // Closes all models: jobs that have not started are cancelled. Nothing is loaded afterwards, and
+  // the warm-up of a model that is being loaded ends with its next job.
   void close();
 
  private:
   Status load_path(const std::string& path);
+  Result<std::shared_ptr<ServedModel>> load_file(const ModelFile& file);
+  bool is_closed() const;
   Result<FoundModels> files_of(std::string_view name) const;
   Status replace(std::string_view name, Models loaded);
   void retire(std::string_view name);

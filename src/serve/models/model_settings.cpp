@@ -8,6 +8,7 @@
 #include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <system_error>
 #include <vector>
 
 #include "base/settings/duration.h"
@@ -20,7 +21,7 @@ using nlohmann::json;
 
 constexpr size_t kMostSettingsBytes = 64 << 10;
 constexpr uint32_t kMostBatch = 4096, kMostUnits = 1024, kMostQueueDepth = 65'536;
-constexpr uint32_t kMostWarmUp = 1000;
+constexpr uint32_t kMostWarmUp = 100;
 
 // The readers return what is wrong with a value, as the predicate of its key; empty: nothing.
 
@@ -103,11 +104,15 @@ Status read_setting(const std::string& key, const json& value, ModelSettings& se
   return problem.empty() ? Status() : invalid_argument(fmt::format("\"{}\" {}", key, problem));
 }
 
+Status check_size(uintmax_t bytes) {
+  if (bytes <= kMostSettingsBytes) return {};
+  return invalid_argument(fmt::format("it has more than {} bytes", kMostSettingsBytes));
+}
+
 }  // namespace
 
 Status read_settings(std::string_view text, const std::string& folder, ModelSettings& settings) {
-  if (text.size() > kMostSettingsBytes)
-    return invalid_argument(fmt::format("it has more than {} bytes", kMostSettingsBytes));
+  MILLRACE_RETURN_IF_ERROR(check_size(text.size()));
   const json object = json::parse(text, nullptr, false);
   if (!object.is_object()) return invalid_argument("it is no object in JSON");
   for (const auto& [key, value] : object.items())
@@ -127,6 +132,10 @@ Result<ModelSettings> settings_of(const ModelFile& file, const Options& options)
                             .request_seconds = options.request_seconds,
                             .labels = options.labels.empty() ? file.labels : options.labels};
   if (file.settings.empty()) return settings;
+  std::error_code unknown;  // reading says why
+  const uintmax_t size = std::filesystem::file_size(file.settings, unknown);
+  if (const Status small = check_size(unknown ? 0 : size); !small.ok())
+    return small.with_context(file.settings);
   MILLRACE_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, io::read_file(file.settings));
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   const std::string folder = std::filesystem::path(file.settings).parent_path().string();

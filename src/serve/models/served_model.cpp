@@ -46,7 +46,8 @@ ServedModel::ServedModel(ModelFile file, Model model, const ModelSettings& setti
 
 Result<std::shared_ptr<ServedModel>> ServedModel::load(const ModelFile& file,
                                                        const Options& options, Device& device,
-                                                       Metrics& metrics) {
+                                                       Metrics& metrics,
+                                                       const std::function<bool()>& closed) {
   MILLRACE_ASSIGN_OR_RETURN(const ModelSettings settings, settings_of(file, options));
   MILLRACE_ASSIGN_OR_RETURN(
       Model model, load_model_file(file.path, {settings.precision, settings.batch}, device));
@@ -55,7 +56,7 @@ Result<std::shared_ptr<ServedModel>> ServedModel::load(const ModelFile& file,
     MILLRACE_ASSIGN_OR_RETURN(served->labels_, io::read_lines(settings.labels));
   }
   MILLRACE_RETURN_IF_ERROR(served->create_units(settings, device));
-  MILLRACE_RETURN_IF_ERROR(served->warm_up(settings.warm_up));
+  MILLRACE_RETURN_IF_ERROR(served->warm_up(settings.warm_up, closed));
   MILLRACE_RETURN_IF_ERROR(served->start_batcher(settings.batch_delay_seconds));
   return served;
 }
@@ -75,13 +76,14 @@ Status ServedModel::create_units(const ModelSettings& settings, Device& device) 
 }
 
 // Each unit runs so many jobs of one frame, whose inputs are zeros.
-Status ServedModel::warm_up(uint32_t jobs) {
+Status ServedModel::warm_up(uint32_t jobs, const std::function<bool()>& closed) {
   if (jobs == 0) return {};
   std::vector<TensorArg> inputs, outputs;
   MILLRACE_RETURN_IF_ERROR(add_zeros(model_.inputs(), inputs));
   MILLRACE_RETURN_IF_ERROR(add_zeros(model_.outputs(), outputs));
   for (Unit& unit : units_) {
     for (uint32_t i = 0; i < jobs; ++i) {
+      if (closed()) return {StatusCode::kClosed, "the server is shutting down"};
       const Status status = unit.execute(model_, {.inputs = inputs, .outputs = outputs});
       if (!status.ok()) return status.with_context(file_.path + ": a job of the warm-up");
     }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -37,9 +38,11 @@ class ServedModel : public JobRunner, public std::enable_shared_from_this<Served
   // Loads the file with its settings and labels, creates the units and warms them up. Errors are
   // those of settings_of(), load_model_file(),
   // of io::read_lines(), of Device::create_unit() and of Batcher::start(); kInvalidArgument if
-  // requests are to be batched, and the model does not allow it.
+  // requests are to be batched, and the model does not allow it; kClosed if `closed`, which is
+  // asked before each job of the warm-up, says that the server ends.
   static Result<std::shared_ptr<ServedModel>> load(const ModelFile& file, const Options& options,
-                                                   Device& device, Metrics& metrics);
+                                                   Device& device, Metrics& metrics,
+                                                   const std::function<bool()>& closed);
 
   const std::string& name() const { return file_.name; }
   const std::string& version() const { return file_.version; }
@@ -92,7 +95,7 @@ class ServedModel : public JobRunner, public std::enable_shared_from_this<Served
  private:
   ServedModel(ModelFile file, Model model, const ModelSettings& settings, Metrics& metrics);
   Status create_units(const ModelSettings& settings, Device& device);
-  Status warm_up(uint32_t jobs);
+  Status warm_up(uint32_t jobs, const std::function<bool()>& closed);
   Status start_batcher(double delay_seconds);
   Result<Job> submit_copy(const JobArgs& args);
   Result<Job> submit_to_best(const JobArgs& args);
