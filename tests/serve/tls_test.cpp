@@ -88,9 +88,9 @@ TEST_F(Tls, RequestsMayComeInPieces) {
   const std::string request = post_text(kInferPath, tiny_body());
   const auto ask_often = [&] {
     TlsClient one = tls_client();
-    for (size_t i = 1; i <= 40; ++i) {
+    for (size_t i = 1; i <= 10; ++i) {
       const std::string first = one.encrypted(request), second = one.encrypted(request);
-      const size_t piece = i * second.size() / 41;
+      const size_t piece = i * second.size() / 11;
       one.send_raw(first);
       one.send_raw(second.substr(0, piece));
       EXPECT_EQ(one.receive().status, 200);
