@@ -161,13 +161,18 @@ std::optional<Written> written_in_flight(const Use& use, const InputSum& complet
                : std::nullopt;
 }
 
+// Returns such as: had been submitted.
+std::string reached(JobPoint point) {
+  return fmt::format("had {}{}", point == JobPoint::kSubmitted ? "been " : "", name_of(point));
+}
+
 void report_written(const WatchedJob& job, const Use& use, const Written& written) {
   report(
       {.hazard = Hazard::kInputWritten,
        .message = fmt::format(
-           "the memory of {} of {} was written after the job had {} and before it had {}, within "
-           "the bytes {} to {} of {}",
-           text_of_place(use.place), job.name(), name_of(written.after), name_of(written.before),
+           "the memory of {} of {} was written after the job {} and before it {}, within the bytes "
+           "{} to {} of {}",
+           text_of_place(use.place), job.name(), reached(written.after), reached(written.before),
            written.bytes.begin, written.bytes.end - 1, use.place.bytes),
        .jobs = {job.name()},
        .tensor = use.place,

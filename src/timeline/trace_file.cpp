@@ -77,7 +77,8 @@ void write_now() noexcept {
   try {
     const std::lock_guard lock(file.mutex);
     file.failure_to_write.store(false);
-    if (const Status written = write_file(file.path); !written.ok()) report(written);
+    if (const Status written = write_file(file.path); !written.ok()) return report(written);
+    log_format(LogLevel::kInfo, "timeline", "{}: wrote {}", file.variable, file.path);
   } catch (const std::exception&) {
     // Memory is exhausted; there is none for a message either.
   }

@@ -71,7 +71,8 @@ function readColours() {
 function colourOf(slice) {
   if (slice.category === "job" && slice.args.status !== "OK")
     return slice.args.status === "PENDING" ? colours.faint : colours.failed;
-  if (slice.category === "job") return "hsl(" + (slice.args.unit * 67 + 200) % 360 + " 55% 52%)";
+  // No unit is red or amber, which are the colours of failures and of waiting jobs.
+  if (slice.category === "job") return "hsl(" + ((slice.args.unit * 67 + 130) % 240 + 70) + " 55% 52%)";
   if (slice.category === "wait") return colours.faint;
   if (slice.category === "callback") return "hsl(160 45% 45%)";
   if (slice.category === "submit") return colours.text;
