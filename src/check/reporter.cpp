@@ -69,7 +69,7 @@ bool Reporter::count(const Finding& finding) {
     if (known->second != kNotKept) ++kept_[known->second].occurrences;
     return false;
   }
-  // Of each kind the first ones have a description, however many of others there are.
+  // The first findings of each kind have a description, however many of others there are.
   if (seen_.size() >= kMostFindings && of_kind.findings >= kMostOfAKind) return false;
   const bool is_kept = of_kind.findings < kMostOfAKind;
   seen_[fingerprint] = is_kept ? kept_.size() : kNotKept;
