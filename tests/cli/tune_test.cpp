@@ -132,10 +132,17 @@ TEST_F(CompileAndTune, TheArchiveStaysWhereTheRecordCannotBeUsed) {
   EXPECT_EQ(millrace({"inspect", model_}).exit_code, 0);
 }
 
-TEST_F(CompileAndTune, ADeviceThatIsMissingIsAnErrorBeforeTheWork) {
+TEST_F(CompileAndTune, ADeviceThatCannotBeLoadedIsAnErrorBeforeTheWork) {
   ::setenv("MILLRACE_PLUGIN_DIR", directory_.path().c_str(), 1);
-  expect_failure(compile_to(model_), "--tune: no device \"cpu\"");
+  std::ofstream(file("libmillrace-cpu.so")) << "no library";
+  expect_failure(compile_to(model_), "--tune: the plugin of device \"cpu\" cannot be loaded");
   EXPECT_FALSE(std::filesystem::exists(model_));
+}
+
+// The folder has plugins of the user; the device lies beside the core.
+TEST_F(CompileAndTune, AFolderOfOtherPluginsDoesNotHideTheDevice) {
+  ::setenv("MILLRACE_PLUGIN_DIR", directory_.path().c_str(), 1);
+  EXPECT_EQ(compile_to(model_).exit_code, 0);
 }
 
 TEST_F(CompileAndTune, NoOtherOutputIsTheRecordOrTakenForAModel) {

@@ -29,7 +29,7 @@ std::filesystem::path own_library() {
 // containers, or that everybody may write to, as on file systems without permissions.
 Status check_plugin(const std::filesystem::path& path) {
   const Status trusted = check_trusted_path(path);
-  const bool beside = environment_variable(kDirectory).empty();
+  const bool beside = path.parent_path() == own_library().parent_path();
   return beside && !check_trusted_path(own_library()).ok() ? Status() : trusted;
 }
 
@@ -52,9 +52,15 @@ Status cannot_load(const std::filesystem::path& path, const char* why) {
 }  // namespace
 
 std::filesystem::path plugin_path(std::string_view name) {
+  const std::string file = fmt::format("libmillrace-{}.so", name);
+  const std::filesystem::path beside = own_library().parent_path() / file;
   const std::string_view directory = environment_variable(kDirectory);
-  const std::filesystem::path base = directory.empty() ? own_library().parent_path() : directory;
-  return base / fmt::format("libmillrace-{}.so", name);
+  if (directory.empty()) return beside;
+  const std::filesystem::path named = std::filesystem::path(directory) / file;
+  std::error_code ignored;  // a file that cannot be seen is not there
+  const bool only_beside =
+      !std::filesystem::exists(named, ignored) && std::filesystem::exists(beside, ignored);
+  return only_beside ? beside : named;
 }
 
 Result<void*> plugin_function(const std::filesystem::path& path, const char* function) {

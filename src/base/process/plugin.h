@@ -9,8 +9,8 @@
 
 namespace millrace {
 
-// Returns the path of `libmillrace-NAME.so` in the directory of this library, or in the directory
-// that MILLRACE_PLUGIN_DIR names, which a process with raised rights does not read.
+// Returns the path of `libmillrace-NAME.so` in the directory that MILLRACE_PLUGIN_DIR names, which
+// a process with raised rights does not read; in the directory of this library if it is only there.
 std::filesystem::path plugin_path(std::string_view name);
 
 // Loads the plugin, if it is not loaded yet, and returns its function of that name. kNotFound when
