@@ -40,12 +40,17 @@ struct ProcessView {
 };
 static_assert(std::is_trivially_copyable_v<ProcessView> && sizeof(ProcessView) % 8 == 0);
 
+// The name of the file and the signature at its beginning.
+//
+// They are no members of the class, and not inline: g++ would make unique symbols of them
+// (STB_GNU_UNIQUE). The dynamic linker has a table of these, and ends the process where it has no
+// memory to enlarge it, as while a plugin is loaded.
+constexpr std::string_view kPageName = "millrace-live";
+constexpr std::array<char, 8> kPageSignature = {'m', 'r', 'l', 'i', 'v', 'e', '0', '1'};
+
 // The contents of the file. Processes of other versions read it, so it is changed together with the
 // signature.
 struct ProcessPage {
-  static constexpr std::string_view kName = "millrace-live";
-  static constexpr std::array<char, 8> kSignature = {'m', 'r', 'l', 'i', 'v', 'e', '0', '1'};
-
   std::array<char, 8> signature;
   // The process that shows itself. A forked child has the file of its parent and is another one.
   std::atomic<int32_t> pid;

@@ -158,7 +158,7 @@ Status begin() {
   if (!wanted) return {};
   MILLRACE_ASSIGN_OR_RETURN(
       all.mapping, memory::Mapping::create(memory::MemorySource::kMemfd, sizeof(ProcessPage),
-                                           std::string(ProcessPage::kName)));
+                                           std::string(kPageName)));
   // Without a descriptor there is only memory that no other process can find.
   MILLRACE_ASSIGN_OR_RETURN(const int descriptor, all.mapping->duplicate_fd());
   ::close(descriptor);
@@ -167,7 +167,7 @@ Status begin() {
     all.banks = *std::move(banks);
   all.process = ::getpid();
   auto* const page = new (all.mapping->data()) ProcessPage{};
-  page->signature = ProcessPage::kSignature;
+  page->signature = kPageSignature;
   all.page = page;
   if (std::atexit(end) != 0) return {StatusCode::kOutOfMemory, "no memory for a function at exit"};
   MILLRACE_ASSIGN_OR_RETURN(all.thread, start_thread("millrace-top", [&all] { run(all); }));

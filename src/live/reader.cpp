@@ -27,8 +27,8 @@ struct Question {
 
 std::optional<Question> ask(pid_t pid) {
   const auto page = std::reinterpret_pointer_cast<ProcessPage>(memory::map_published_file(
-      pid, ProcessPage::kName, sizeof(ProcessPage), memory::PublishedAccess::kReadAndWrite));
-  if (page == nullptr || page->signature != ProcessPage::kSignature ||
+      pid, kPageName, sizeof(ProcessPage), memory::PublishedAccess::kReadAndWrite));
+  if (page == nullptr || page->signature != kPageSignature ||
       page->pid.load(std::memory_order_acquire) != pid)
     return std::nullopt;
   Question question{pid, page, page->asked.fetch_add(1) + 1};

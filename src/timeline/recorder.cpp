@@ -20,6 +20,8 @@
 #include "timeline/ticks.h"
 
 namespace millrace::timeline {
+
+constinit std::atomic<bool> Ticks::uses_counter_{false};
 namespace {
 
 // The largest number of rings. Threads beyond it are not recorded.

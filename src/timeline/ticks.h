@@ -57,7 +57,9 @@ class Ticks {
     return clock == "tsc\n" || clock == "kvm-clock\n";
   }
 
-  static inline constinit std::atomic<bool> uses_counter_{false};
+  // Defined in recorder.cpp rather than here, where g++ would make a unique symbol of it
+  // (live/process_page.h).
+  static std::atomic<bool> uses_counter_;
 };
 
 // A reading of both clocks. Between two of them ticks are converted to nanoseconds.

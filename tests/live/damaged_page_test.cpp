@@ -20,8 +20,8 @@ class DamagedPage : public testing::Test {
  protected:
   // Publishes a page that is as it should be, for tests to damage.
   void publish(size_t bytes = sizeof(ProcessPage), int seals = F_SEAL_SHRINK) {
-    file_ = UniqueFd(
-        ::memfd_create(std::string(ProcessPage::kName).c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    file_ =
+        UniqueFd(::memfd_create(std::string(kPageName).c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
     ASSERT_TRUE(file_);
     ASSERT_EQ(::ftruncate(file_.get(), static_cast<off_t>(bytes)), 0);
     if (seals != 0) {
@@ -32,7 +32,7 @@ class DamagedPage : public testing::Test {
         ::mmap(nullptr, sizeof(ProcessPage), PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0);
     ASSERT_NE(memory, MAP_FAILED);
     page_ = new (memory) ProcessPage{};
-    page_->signature = ProcessPage::kSignature;
+    page_->signature = kPageSignature;
     page_->pid = ::getpid();
     ProcessView view{};
     view.units = 1;
