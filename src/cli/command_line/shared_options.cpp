@@ -35,7 +35,7 @@ void add_input_shape_flag(CLI::App& command, std::vector<std::string>& shapes,
   if (options != nullptr) options->push_back(option);
 }
 
-void add_compile_flags(CLI::App& command, CompileFlags& flags) {
+void add_compile_flags(CLI::App& command, CompileFlags& flags, std::function<void()> once_parsed) {
   std::vector<CLI::Option*> options = {
       as_count(command.add_option("--batch", flags.batch, "greatest number of frames in one job"),
                1, compiler::kMostFrames)
@@ -61,10 +61,12 @@ void add_compile_flags(CLI::App& command, CompileFlags& flags) {
                 "names of operators and nodes to compute in FP32 in a BF16 or FP16 program")};
   add_input_shape_flag(command, flags.input_shapes, &options);
   for (CLI::Option* option : options) option->group(kCompileGroup);
-  command.parse_complete_callback([options = std::move(options), &flags] {
-    for (const CLI::Option* option : options)
-      if (option->count() > 0) flags.given.push_back(option->get_name());
-  });
+  command.parse_complete_callback(
+      [options = std::move(options), once_parsed = std::move(once_parsed), &flags] {
+        for (const CLI::Option* option : options)
+          if (option->count() > 0) flags.given.push_back(option->get_name());
+        if (once_parsed) once_parsed();
+      });
 }
 
 CLI::Option* add_shape_flag(CLI::App& command, std::vector<std::string>& shapes) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,8 +19,10 @@ CLI::Option* add_model(CLI::App& command, std::string& model);
 CLI::Option* add_names(CLI::App& command, const char* name, std::vector<std::string>& names,
                        const char* description);
 // The options of the compiler. The names of those that are given go into `flags.given`, since
-// archives do not take them.
-void add_compile_flags(CLI::App& command, CompileFlags& flags);
+// archives do not take them. A command has one function that is called once it is parsed, so this
+// takes what else is to be done then.
+void add_compile_flags(CLI::App& command, CompileFlags& flags,
+                       std::function<void()> once_parsed = {});
 void add_input_shape_flag(CLI::App& command, std::vector<std::string>& shapes,
                           std::vector<CLI::Option*>* options = nullptr);
 CLI::Option* add_shape_flag(CLI::App& command, std::vector<std::string>& shapes);

@@ -140,9 +140,8 @@ void add_bench_command(CLI::App& program, CommandLine& line) {
       ->description("data instead of random elements: as for millrace run");
   add_picture_flags(*command, arguments->picture);
   add_limit_flags(*command, arguments->limits);
-  add_compile_flags(*command, arguments->flags);
-  command->parse_complete_callback(
-      [command, arguments] { arguments->local = given_for_local_models(*command); });
+  add_compile_flags(*command, arguments->flags,
+                    [command, arguments] { arguments->local = given_for_local_models(*command); });
   choose<BenchArguments>(*command, std::move(arguments), check_bench, run_bench, line);
 }
 
