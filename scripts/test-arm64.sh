@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Compiles what is shipped for arm64 and runs it in QEMU's emulator of single programs: the shipped
-# network through the tool, a sample of each face, and the ONNX backend tests. No case has a NaN, which
-# docs/numerics.md leaves open there, and times in an emulator mean nothing.
+# network through the tool, a sample of each face, and the ONNX backend tests. No case has a NaN, and
+# times in an emulator mean nothing.
 #
 # Needs root for its first run, to make build/arm64-root. Ends with 77 when that cannot be had here.
 #
