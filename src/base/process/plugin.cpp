@@ -53,7 +53,7 @@ Status cannot_load(const std::filesystem::path& path, const char* why) {
 
 std::filesystem::path plugin_path(std::string_view name) {
   const std::string file = fmt::format("libmillrace-{}.so", name);
-  const std::filesystem::path beside = own_library().parent_path() / file;
+  std::filesystem::path beside = own_library().parent_path() / file;
   const std::string_view directory = environment_variable(kDirectory);
   if (directory.empty()) return beside;
   const std::filesystem::path named = std::filesystem::path(directory) / file;
