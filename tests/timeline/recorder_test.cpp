@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/clock.h"
+
 namespace millrace::timeline {
 namespace {
 
@@ -104,15 +106,21 @@ TEST_F(Recorded, HoldsTheEventsOfManyThreadsThatHaveEnded) {
 TEST_F(Recorded, KeepsWholeJobsOfThoseThatComeFast) {
   ASSERT_TRUE(start_recording(kUsualRoom, Detail::kAffordable).ok());
   constexpr uint64_t kJobs = 20'000;
+  const int64_t begin_ns = now_ns();
   for (uint64_t job = 1; job <= kJobs; ++job) {
     emit(HookPoint::kStarted, job, 0);
     emit(HookPoint::kBufferSynced, job);
     emit(HookPoint::kCompleted, job, 0);
   }
+  // Events that are this slow, as with a sanitizer, are all within what a thread may record.
+  constexpr int64_t kFastNs = 1'000;  // for each event
+  const bool are_fast = now_ns() - begin_ns < static_cast<int64_t>(3 * kJobs) * kFastNs;
   emit_surely(HookPoint::kCompleted, kJobs + 2, 1);
   stop_recording();
   const Recording recording = current_recording();
-  EXPECT_LT(recording.events.size(), kJobs) << "fewer than all";
+  if (are_fast) {
+    EXPECT_LT(recording.events.size(), kJobs) << "fewer than all";
+  }
   EXPECT_GT(recording.events.size(), 100u);
   EXPECT_EQ(recording.events.back().subject, kJobs + 2) << "failures are kept";
   std::map<uint64_t, int> started, completed;
