@@ -21,7 +21,7 @@ import time
 CLIENTS = 16
 TENSOR = struct.pack("<1024f", *(i % 97 / 97 for i in range(1024)))
 ANSWER_SECONDS = 30
-# What the server may answer: a result, a full queue, a fault, or a deadline.
+# The server may answer with one of these: a result, a full queue, a fault, or a deadline.
 EXPECTED = {200, 429, 500, 503, 504}
 LOAD_PATH = "/v2/repository/models/glyphs/load"
 

@@ -52,7 +52,7 @@ class Checked {
   const bool wanted_;
 };
 
-// Returns a model whose input and output have so many elements of 4 bytes.
+// Returns a model whose input and output have this number of elements of 4 bytes.
 graph::CompiledModel model_of(uint32_t elements) {
   graph::CompiledModel model = one_node_model();
   for (graph::Value& value : model.graph.values) value.shape = {1, elements};

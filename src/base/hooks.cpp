@@ -166,8 +166,8 @@ void remove_hook(HookFunction function, void* object) {
   std::unique_ptr<const Observer> removed(entry->exchange(nullptr, std::memory_order_seq_cst));
   update_needed_bits();
   if (!fence_all_threads()) {
-    // Stores of other threads become visible in less time than this. To be sure, the observer is
-    // never freed, so that no thread calls one that is gone.
+    // There is no other barrier. Stores of other threads become visible within microseconds on real
+    // processors, which no standard promises; the entry itself is never freed.
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
     [[maybe_unused]] const Observer* const kept = removed.release();
   }

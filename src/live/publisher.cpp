@@ -34,7 +34,7 @@ using queue::Unit;
 constexpr const char* kVariable = "MILLRACE_TOP";
 // After an answer the thread rests, so that nobody can keep it busy by asking.
 constexpr auto kRest = std::chrono::milliseconds(5);
-// The thread looks again, since whoever asks could set the word back.
+// The thread polls the word at this interval, too: another process could set it back unseen.
 constexpr int kLongestWaitMs = 60'000;
 
 struct Entry {
@@ -137,8 +137,8 @@ void run(Publisher& all) noexcept {
   all.ended.store(true);
 }
 
-// Runs once, when the process exits or the library is unloaded. The word is changed again and
-// again, since another process could set it back before the thread sees it.
+// Runs once, when the process exits or the library is unloaded. The word is changed in a
+// loop, since another process could set it back before the thread sees it.
 void end() noexcept {
   Publisher& all = publisher();
   if (::getpid() != all.process || !all.active.exchange(false)) return;

@@ -32,7 +32,7 @@ struct Slot {
   std::unique_ptr<Ring> ring;
   ThreadId thread = 0;  // 0: none
   uint64_t first = 0;   // number of the first event of the present recording
-  // Its thread looks at the level again after so many events, and last did at this time.
+  // The number of events until its thread looks at the level again, and when it last did.
   uint32_t until_look = 0;
   int64_t looked_ns = 0;
 };
@@ -40,7 +40,7 @@ struct Slot {
 // An event takes this time at most, as bench/timeline measures it, and all events of a thread may
 // take this share of its time.
 constexpr double kEventNs = 25, kShare = 0.005;
-// The level is looked at after so many events of a thread.
+// The number of events of a thread between two looks at the level.
 constexpr uint32_t kLook = 32;
 constexpr auto kLeastNs = static_cast<int64_t>(kLook * kEventNs / kShare);
 // How long a level stays before it becomes lower, since other threads may need it.
@@ -234,7 +234,7 @@ void begin_anew(Recorder& all, size_t room) {
 }  // namespace
 
 bool Recording::may_lack(uint64_t subject, int64_t since_ns) const noexcept {
-  // Subjects are kept at a level if they have so many low bits set.
+  // A subject is kept at level n if its n lowest bits are set.
   const auto kept_until = static_cast<size_t>(std::countr_one(subject));
   return kept_until + 1 < thinned_until.size() && thinned_until[kept_until + 1] > since_ns;
 }

@@ -11,8 +11,8 @@ using live::ShownProcess;
 using live::ShownUnit;
 using queue::RunTimes;
 
-// The p99 is that of the jobs since the last look if so many of them were measured, and otherwise
-// that of all jobs of the unit.
+// The p99 is that of the jobs since the last look if at least this number of them was measured, and
+// otherwise that of all jobs of the unit.
 constexpr uint64_t kEnoughForPercentile = 100;
 
 const ShownProcess* find(const std::vector<ShownProcess>& processes, pid_t pid) {

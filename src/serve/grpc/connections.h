@@ -1,5 +1,5 @@
-// GrpcConnections: accepts the connections of gRPC, at most so many at a time, and hands them over
-// to it, since gRPC 1.51 itself has no such limit.
+// GrpcConnections: accepts a limited number of connections for gRPC and hands them over to it,
+// since gRPC 1.51 itself has no such limit.
 //
 // gRPC owns a socket then, and does not tell when it has closed it. So the open ones are known by
 // their descriptors and inodes, and looked through when the limit seems to be reached.

@@ -88,7 +88,7 @@ void convert(const std::string& text, google::protobuf::Message& message) {
 }
 
 // Writes the message that an answer becomes, which `fill` makes of the JSON of one without error.
-// What is not ready has the status 503 there.
+// A server or model that is not ready has the status 503 there.
 template <class Response, class Fill>
 grpc::Status write_answer(const HttpResponse& answer, const Fill& fill, Bytes& bytes) {
   try {

@@ -34,7 +34,7 @@ struct HttpRequest {
   Fields fields;
   MemoryBlock body;  // the byte behind the JSON header of the binary data extension is aligned
   std::chrono::steady_clock::time_point arrival;  // when the header was complete
-  // Asks for memory to send an answer of so many bytes; null: whoever sends it asks for that.
+  // Reserves memory for an answer of this size in bytes; if null, the sender reserves it.
   std::function<bool(uint64_t)> take_answer = {};
 
   // Returns the value of the first field with that name, in letters of any case.

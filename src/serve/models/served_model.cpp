@@ -75,7 +75,7 @@ Status ServedModel::create_units(const ModelSettings& settings, Device& device) 
   return {};
 }
 
-// Each unit runs so many jobs of one frame, whose inputs are zeros.
+// Each unit runs `jobs` jobs of one frame, whose inputs are zeros.
 Status ServedModel::warm_up(uint32_t jobs, const std::function<bool()>& closed) {
   if (jobs == 0) return {};
   std::vector<TensorArg> inputs, outputs;
