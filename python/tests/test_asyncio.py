@@ -51,15 +51,17 @@ def test_a_job_that_has_ended_is_awaited(relu):
 
 def test_many_jobs_need_no_threads_and_leave_no_descriptors(slow):
     async def main():
-        # Each unit of the model has a descriptor from its first job that is awaited on.
-        await asyncio.gather(*jobs_as_tasks(slow.submit(X) for _ in range(slow.device.lanes)))
-        threads, before = threading.active_count(), descriptors()
-        jobs = [slow.submit(X) for _ in range(8)]
+        await slow.submit(X)
+        before = descriptors()
+        jobs = [slow.submit(X) for _ in range(8 * slow.device.lanes)]
+        threads = threading.active_count()
         waits = asyncio.gather(*jobs_as_tasks(jobs))
         await asyncio.sleep(0)
         assert threading.active_count() == threads
         results = await waits
-        assert descriptors() <= before
+        # The model has at most a unit for each lane. A unit whose jobs are awaited keeps two
+        # descriptors; the loop and the first unit have theirs from the first job.
+        assert descriptors() <= before + 2 * (slow.device.lanes - 1)
         return results
 
     def jobs_as_tasks(jobs):

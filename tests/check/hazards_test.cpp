@@ -206,7 +206,9 @@ TEST(CheckCommand, AddsTheLinesOfSources) {
                                             "native_hazards", "shared_output_wrong");
   EXPECT_THAT(result.err, HasSubstr("native_hazards.cpp:"));
   const std::string findings = content(path);
-  EXPECT_THAT(findings, HasSubstr("\"source\":\"" + kSource + "/tests/check/native_hazards.cpp:"));
+  // Through ccache an object may name the directory of the checkout that compiled it first.
+  EXPECT_THAT(findings,
+              ContainsRegex("\"source\":\"[^\"]*tests/check/native_hazards\\.cpp:[0-9]+"));
   EXPECT_THAT(findings, HasSubstr("\"checker\":\"ended\""));
 }
 
