@@ -9,6 +9,7 @@
 #include "api/unit_core.h"
 #include "base/contained.h"
 #include "base/never_destroyed.h"
+#include "base/polls.h"
 #include "base/status.h"
 #include "check/check.h"
 #include "queue/units/awaitable.h"
@@ -88,6 +89,7 @@ Status Job::wait() {
 
 bool Job::is_completed() const noexcept {
   const bool completed = !to_collect() || unit_->unit().is_completed(id_);
+  if (id_ != 0) note_poll(id_, completed);
   if (!completed && check::on()) [[unlikely]]
     check::note_poll_of_pending();
   return completed;

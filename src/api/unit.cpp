@@ -10,6 +10,7 @@
 #include "api/model_impl.h"
 #include "api/unit_core.h"
 #include "base/contained.h"
+#include "base/polls.h"
 #include "base/status.h"
 #include "check/check.h"
 #include "runtime/jobs/job_task.h"
@@ -210,6 +211,7 @@ JobId Unit::last_submitted() const noexcept {
 bool Unit::is_completed(JobId id) const noexcept {
   note_unit_asked(core_->unit());
   const bool completed = core_->unit().is_completed(id);
+  note_poll(id, completed);
   if (!completed && check::on()) [[unlikely]]
     check::note_poll_of_pending();
   return completed;

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/hooks.h"
 #include "base/never_destroyed.h"
+#include "base/polls.h"
 #include "base/process/forked_child.h"
 #include "check/busy_polls.h"
 #include "check/check_state.h"
@@ -315,6 +316,7 @@ void observe(void*, const HookEvent& event) noexcept {
       case HookPoint::kCompleted:
         return on_completed(event.subject);
       case HookPoint::kWaited:
+        if ((event.detail & kPolled) != 0) return;  // note_asked() and note_poll_of_pending()
         return on_waited(event.subject, static_cast<StatusCode>(event.detail));
       case HookPoint::kCallbackBegan:
         of_this_thread().callback_began_ns = event.time_ns;

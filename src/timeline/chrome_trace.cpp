@@ -238,8 +238,9 @@ class Writer {
       return;
     }
     const std::string name = short_name(slice.subject);
-    add_slice(kHost, host_track(slice.thread), "wait " + name, "wait", slice.begin_ns, slice.end_ns,
-              {{"job", name}, {"status", to_string(slice.status)}});
+    const std::string category = slice.work == HostWork::kPoll ? "poll" : "wait";
+    add_slice(kHost, host_track(slice.thread), category + " " + name, category.c_str(),
+              slice.begin_ns, slice.end_ns, {{"job", name}, {"status", to_string(slice.status)}});
   }
 
   void write(const Event& mark) {

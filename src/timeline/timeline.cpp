@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/polls.h"
 
 namespace millrace::timeline {
 namespace {
@@ -41,7 +42,7 @@ class Builder {
         begun_[{event.thread, event.subject}] = event.time_ns;
         return;
       case HookPoint::kWaited:
-        return ended(event, HostWork::kWait);
+        return ended(event, (event.detail & kPolled) != 0 ? HostWork::kPoll : HostWork::kWait);
       case HookPoint::kCallbackEnded:
         return ended(event, HostWork::kCallback);
       case HookPoint::kExchangeBegan:
@@ -104,7 +105,7 @@ class Builder {
     const int64_t since = begun == begun_.end() ? event.time_ns : begun->second;
     if (begun != begun_.end()) begun_.erase(begun);
     const StatusCode status =
-        work == HostWork::kWait ? static_cast<StatusCode>(event.detail) : StatusCode::kOk;
+        work == HostWork::kCallback ? StatusCode::kOk : static_cast<StatusCode>(event.detail);
     timeline_.host.push_back({work, event.thread, event.subject, since, event.time_ns, status});
   }
 

@@ -46,16 +46,17 @@ struct Row {
   queue::LaneId lane = queue::kNoLane;  // kNoLane for the thread of a unit
 };
 
-enum class HostWork : uint8_t { kWait, kCallback };
+enum class HostWork : uint8_t { kWait, kPoll, kCallback };
 
-// A wait for a job, or a callback. A wait whose begin is unknown has the same time twice.
+// A wait for a job in a call, a wait by polls (base/polls.h), or a callback. A wait whose begin is
+// unknown has the same time twice.
 struct HostSlice {
   HostWork work = HostWork::kWait;
   ThreadId thread = 0;
   uint64_t subject = 0;  // the sequence id, or the id that the callback received
   int64_t begin_ns = 0;
   int64_t end_ns = 0;
-  StatusCode status = StatusCode::kOk;  // of a wait
+  StatusCode status = StatusCode::kOk;  // of a wait; of polls kOk or kPending
 };
 
 // An exchange of data with other ranks: a collective operation, a send or a receive.

@@ -5,6 +5,8 @@
 
 #include <vector>
 
+#include "base/polls.h"
+
 namespace millrace::timeline {
 namespace {
 
@@ -168,6 +170,20 @@ TEST(Timeline, WaitsAndCallbacksAreOfTheirThreads) {
   EXPECT_EQ(timeline.host[1].work, HostWork::kCallback);
   EXPECT_EQ(timeline.host[1].thread, kLane);
   EXPECT_EQ(timeline.host[1].subject, 5u);
+}
+
+TEST(Timeline, PollsAreNoWaitsInACall) {
+  const uint64_t job = sequence_of(kUnit, 1);
+  const Timeline timeline = Events()
+                                .add(HookPoint::kWaitBegan, job, kHost, kPolled)
+                                .submit(2)
+                                .add(HookPoint::kWaited, job, kHost, kPolled)
+                                .timeline();
+  ASSERT_EQ(timeline.host.size(), 1u);
+  EXPECT_EQ(timeline.host[0].work, HostWork::kPoll);
+  EXPECT_EQ(timeline.host[0].begin_ns, 100);
+  EXPECT_EQ(timeline.host[0].end_ns, 102);
+  EXPECT_EQ(timeline.host[0].status, StatusCode::kOk);
 }
 
 TEST(Timeline, ExchangeIsOfTheJobThatItsThreadRuns) {

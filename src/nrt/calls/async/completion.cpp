@@ -4,6 +4,7 @@
 
 #include <span>
 
+#include "base/polls.h"
 #include "check/check.h"
 #include "nrt/calls/async/poll.h"
 #include "nrt/calls/call.h"
@@ -51,6 +52,7 @@ NRT_STATUS nrta_is_completed(nrta_seq_t seq, bool* is_completed) {
     if (is_completed == nullptr) return NRT_INVALID;
     RequestUnit* const unit = unit_of(runtime, seq);
     *is_completed = unit != nullptr && unit->queue_unit().is_completed(unit->inward(seq));
+    if (unit != nullptr) millrace::note_poll(unit->inward(seq), *is_completed);
     if (unit != nullptr && millrace::check::on()) [[unlikely]]
       *is_completed ? millrace::check::note_asked_up_to(unit->inward(seq))
                     : millrace::check::note_poll_of_pending();

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/hooks.h"
+#include "base/polls.h"
 #include "check/check.h"
 #include "nrt/calls/call.h"
 
@@ -17,8 +19,12 @@ namespace {
   });
 }
 
-// The program learns of all requests that are completed by now.
+// The program learns of all requests that are completed by now, and asks for the next one.
 void note_poll_of(const queue::Unit& unit) noexcept {
+  const queue::SequenceId last = unit.last_completed();
+  note_poll_of_range(queue::sequence_of(unit.id(), 1), last);
+  if (unit.in_flight() != 0) note_poll(last + 1, false);
+  if (!check::on()) return;
   check::note_unit_asked(unit.id());
   if (unit.in_flight() != 0) check::note_poll_of_pending();
 }
@@ -47,7 +53,7 @@ NRT_STATUS last_completed(std::span<const UnitKind> kinds, uint32_t core, uint32
     if (runtime->units().has(address)) [[likely]] {
       const uint16_t number = number_of(address);
       RequestUnit* const unit = runtime->units().find(number);
-      if (unit != nullptr && check::on()) [[unlikely]]
+      if (unit != nullptr && hooks_observed()) [[unlikely]]
         note_poll_of(unit->queue_unit());
       *sequence = unit == nullptr ? outward_id(number, 0) : unit->last_completed();
       return NRT_SUCCESS;
