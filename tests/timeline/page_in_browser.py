@@ -52,6 +52,16 @@ document.title = JSON.stringify({
   png: png.url, canvas: [canvas.width, canvas.height]});
 </script>"""
 
+# Clicks on each row of the tables of failures, and writes what is shown then into the title.
+CLICKED = """<script>
+const seen = [];
+for (const row of document.querySelectorAll("#failures tbody tr, #faults tbody tr")) {
+  row.click();
+  seen.push({job: selected && selected.name, begin: range.begin, end: range.end});
+}
+document.title = JSON.stringify(seen);
+</script>"""
+
 
 def title_of(document):
     return json.loads(html.unescape(re.search("<title>(.*?)</title>", document)[1]))
@@ -162,14 +172,47 @@ class PageInBrowser(unittest.TestCase):
             {"ph": "X", "name": "wait 0:2", "cat": "wait", "pid": HOST, "tid": 1, "ts": 1500, "dur": 2500,
              "args": {"job": "0:2", "status": "OK"}},
             {"ph": "X", "name": "callback 0:2", "cat": "callback", "pid": HOST, "tid": 1, "ts": 4500, "dur": 1000,
-             "args": {"job": "0:2"}}]
+             "args": {"job": "0:2"}},
+            {"ph": "X", "name": "poll 1:1", "cat": "poll", "pid": HOST, "tid": 1, "ts": 5500, "dur": 250,
+             "args": {"job": "1:1", "status": "OK"}},
+            {"ph": "X", "name": "submit 1:1", "cat": "submit", "pid": HOST, "tid": 1, "ts": 1000, "dur": 0.001,
+             "args": {"job": "1:1"}},
+            {"ph": "X", "name": "job 1:1", "cat": "job", "pid": LANES, "tid": 0, "ts": 2500, "dur": 3000,
+             "args": {"job": "1:1", "unit": 1, "status": "OK"}}]
         document = opened(self.page_with(trace))
         self.assertEqual(table(document, "gaps"), [
-            ["unit 0", "5.000 ms", "2.000 ms", "0:3", "main 1", "2.000 ms", "1.000 ms", "2.000 ms",
-             "wait 0:2"]])
-        self.assertEqual(table(document, "waits"), [["main 1", "2.500 ms", "1.500 ms", "wait 0:2", "OK"]])
+            ["unit 0", "5.000 ms", "2.000 ms", "0:3", "main 1", "3.500 ms", "2.000 ms", "250.0 us", "1.000 ms",
+             "1.750 ms", "wait 0:2"]])
+        self.assertEqual(table(document, "waits"), [["main 1", "2.500 ms", "1.500 ms", "wait 0:2", "OK"],
+                                                    ["main 1", "250.0 us", "5.500 ms", "poll 1:1", "OK"]])
+        jobs = {row[0]: row for row in table(document, "slowest")}
+        self.assertEqual(jobs["0:1"][4:6], ["-", "-"], "nothing tells when the program noticed its end")
         none = opened(self.page_with(trace_of_jobs(lanes=1, jobs=3, phases=0, microseconds=1000)))
         self.assertEqual(table(none, "gaps"), [])
+
+    def test_failed_jobs_and_injected_faults_are_in_tables_that_lead_to_them(self):
+        trace = trace_of_jobs(lanes=1, jobs=8, phases=0, microseconds=1000)
+        for event in trace["traceEvents"]:
+            if event.get("cat") == "job" and event["args"]["job"] == "0:2":
+                event["args"]["status"] = "DEVICE_FAILED"
+        trace["traceEvents"] += [
+            {"ph": "i", "name": "injected fault", "cat": "fault", "pid": HOST, "tid": 1, "ts": 1500, "s": "t",
+             "args": {"number": 1, "kind": "fail", "job": "0:2"}},
+            {"ph": "i", "name": "injected fault", "cat": "fault", "pid": HOST, "tid": 1, "ts": 2500, "s": "t",
+             "args": {"number": 2, "kind": "oom"}},
+            {"ph": "i", "name": "job 0:9 ended without having run", "cat": "not_run", "pid": UNITS, "tid": 0,
+             "ts": 2750, "s": "t", "args": {"job": "0:9", "unit": 0, "status": "CANCELLED"}}]
+        document = opened(self.page_with(trace, script=CLICKED))
+        self.assertEqual(table(document, "failures"), [
+            ["0:2", "DEVICE_FAILED", "2.000 ms", "999.0 us", "unit 0"],
+            ["0:9", "CANCELLED", "2.750 ms", "-", "unit 0"]])
+        faults = table(document, "faults")
+        self.assertEqual([row[:4] for row in faults], [["fail", "1", "0:2", "1.500 ms"], ["oom", "2", "-", "2.500 ms"]])
+        seen = title_of(document)
+        self.assertEqual([row["job"] for row in seen], ["0:2", None, "0:2", None])
+        for row, time in zip(seen, [1500, 2750, 1500, 2500]):
+            self.assertTrue(row["begin"] < time < row["end"], row)
+            self.assertLess(row["end"] - row["begin"], 4000, "of 8000")
 
     def test_traces_of_several_programs_are_below_each_other(self):
         one, other = (trace_of_jobs(lanes=1, jobs=3, phases=0, microseconds=1000) for _ in range(2))

@@ -73,10 +73,16 @@ function addSlice(event, row, jobs, phases) {
   } else if (event.cat === "phase") {
     job.phases = job.phases || [];
     job.phases.push(slice);
-  } else if (event.cat === "wait" || event.cat === "callback") {
-    const noticed = event.cat === "wait" ? slice.end : slice.begin;
+  } else if (isWait(slice) || event.cat === "callback") {
+    if (event.args.status === "PENDING") return;  // the program learned nothing of its end
+    const noticed = isWait(slice) ? slice.end : slice.begin;
     if (job.noticed === undefined || noticed < job.noticed) job.noticed = noticed;
   }
+}
+
+// In a call, or by polls.
+function isWait(slice) {
+  return slice.category === "wait" || slice.category === "poll";
 }
 
 function addCount(event, counters) {
@@ -86,15 +92,17 @@ function addCount(event, counters) {
   counters.get(key).points.push({time: event.ts, count: event.args.jobs});
 }
 
-// Divides the latency of a job: it waits, runs, and the program learns of its end.
+// Divides the latency of a job: it waits, runs, and the program learns of its end. Parts that the
+// trace does not tell are undefined.
 function divideLatency(job) {
   if (job.started === undefined) return;
   job.run = job.ended - job.started;
-  job.wait = job.submitted === undefined ? 0 : job.started - job.submitted;
-  job.notify = job.noticed === undefined ? 0 : Math.max(0, job.noticed - job.ended);
-  job.total = job.wait + job.run + job.notify;
+  if (job.submitted !== undefined) job.wait = job.started - job.submitted;
+  if (job.noticed !== undefined) job.notify = Math.max(0, job.noticed - job.ended);
+  job.total = (job.wait || 0) + job.run + (job.notify || 0);
   const converting = (job.phases || []).filter((phase) => /^(inputs|outputs)$/.test(phase.name));
-  job.convert = converting.reduce((sum, phase) => sum + phase.end - phase.begin, 0);
+  if (converting.length)
+    job.convert = converting.reduce((sum, phase) => sum + phase.end - phase.begin, 0);
 }
 
 function spanOf(rows) {
@@ -166,14 +174,32 @@ function gapsOfUnits(model) {
   return gaps.sort((a, b) => b.end - b.begin - (a.end - a.begin));
 }
 
-// Says what the thread of a row did within a range: the time in waits, that in callbacks, and the
-// slice that takes most of it. The rest is work of the program itself.
+// Returns how long any unit but that of a gap had a job in flight meanwhile.
+function othersBusy(model, gap) {
+  const unit = gap.job.slice.args.unit, busy = [];
+  for (const job of model.jobs) {
+    if (job.started === undefined || job.row.program !== gap.program) continue;
+    const since = job.submitted === undefined ? job.started : job.submitted;
+    if (job.slice.args.unit !== unit && since < gap.end && job.ended > gap.begin)
+      busy.push({begin: Math.max(since, gap.begin), end: Math.min(job.ended, gap.end)});
+  }
+  busy.sort((a, b) => a.begin - b.begin);
+  let sum = 0, covered = gap.begin;
+  for (const {begin, end} of busy) {
+    sum += Math.max(0, end - Math.max(begin, covered));
+    covered = Math.max(covered, end);
+  }
+  return sum;
+}
+
+// Says what the thread of a row did within a range: the time in waits, that in polls, that in
+// callbacks, and the slice that takes most of it. The rest is work of the program itself.
 function hostWork(row, {begin, end}) {
-  const work = {wait: 0, callback: 0, longest: null, own: end - begin};
+  const work = {wait: 0, poll: 0, callback: 0, longest: null, own: end - begin};
   let most = 0, covered = begin;
   for (const slice of row.slices) {
     if (slice.begin >= end) break;
-    if (slice.end <= begin || (slice.category !== "wait" && slice.category !== "callback")) continue;
+    if (slice.end <= begin || (!isWait(slice) && slice.category !== "callback")) continue;
     const from = Math.max(slice.begin, covered), part = Math.min(slice.end, end) - from;
     if (part <= 0) continue;  // within a slice that is counted already
     covered = from + part;
@@ -184,12 +210,37 @@ function hostWork(row, {begin, end}) {
   return work;
 }
 
+// A job that was still running when the trace was written has the status PENDING.
+function hasFailed(job) {
+  return job.status !== undefined && job.status !== "OK" && job.status !== "PENDING";
+}
+
+// Returns the jobs that ended with another status than OK, whether they ran or not, in order.
+function failuresOf(model) {
+  const failures = model.jobs.filter(hasFailed).map((job) => ({
+    name: job.name, status: job.status, time: job.ended, ran: job.run, job,
+    unit: model.unitName(job.slice.args.unit, job.row.program), program: job.row.program}));
+  for (const {row, mark} of marksOf(model, "not_run"))
+    failures.push({name: mark.args.job, status: mark.args.status, time: mark.time, program: row.program,
+                   unit: model.unitName(mark.args.unit, row.program)});
+  return failures.sort((a, b) => a.time - b.time);
+}
+
+// Returns the marks of a category with their rows, in order.
+function marksOf(model, category) {
+  const found = [];
+  for (const row of model.rows)
+    for (const mark of row.marks)
+      if (mark.category === category) found.push({row, mark});
+  return found.sort((a, b) => a.mark.time - b.mark.time);
+}
+
 // Returns the waits of the program, the longest first.
 function waitsByTime(model) {
   const waits = [];
   for (const row of model.rows.filter((row) => row.process === kHost))
     for (const slice of row.slices)
-      if (slice.category === "wait" && slice.end > slice.begin) waits.push({row, slice});
+      if (isWait(slice) && slice.end > slice.begin) waits.push({row, slice});
   return waits.sort((a, b) => b.slice.end - b.slice.begin - (a.slice.end - a.slice.begin));
 }
 
@@ -237,7 +288,9 @@ function bytesText(bytes) {
   return bytes + " bytes";
 }
 
+// Returns a time as text, and "-" for one that was not measured.
 function timeText(us) {
+  if (us === undefined) return "-";
   if (us >= 1e6) return (us / 1e6).toPrecision(4) + " s";
   if (us >= 1e3) return (us / 1e3).toPrecision(4) + " ms";
   return us >= 1 ? us.toPrecision(4) + " us" : Math.round(us * 1e3) + " ns";

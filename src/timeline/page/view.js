@@ -8,6 +8,7 @@ const canvas = document.getElementById("canvas");
 const hint = document.getElementById("hint"), found = document.getElementById("found");
 const kFont = "12px system-ui, sans-serif";
 const kName = 150, kRow = 26, kSlice = 20, kPhase = 8, kTop = 22;
+const kFailures = 50;  // rows of the tables of failures
 const kProcesses =
     {[kHost]: "host threads", [kLanes]: "lanes", [kUnits]: "jobs that wait", [kRanks]: "between ranks"};
 
@@ -73,7 +74,7 @@ function colourOf(slice) {
     return slice.args.status === "PENDING" ? colours.faint : colours.failed;
   // No unit is red or amber, which are the colours of failures and of waiting jobs.
   if (slice.category === "job") return "hsl(" + ((slice.args.unit * 67 + 130) % 240 + 70) + " 55% 52%)";
-  if (slice.category === "wait") return colours.faint;
+  if (isWait(slice)) return colours.faint;
   if (slice.category === "callback") return "hsl(160 45% 45%)";
   if (slice.category === "submit") return colours.text;
   if (slice.category === "exchange" && !["OK", "PENDING"].includes(slice.args.status)) return colours.failed;
@@ -159,7 +160,8 @@ function drawRanges(pen, ranges, top, height) {
       pen.fillRect(toX(begin), top, Math.max(0.5, toX(end) - toX(begin)), height);
 }
 function drawSlices(pen, slices, top) {
-  const drawn = {job: -1, phase: -1, wait: -1, submit: -1, callback: -1, exchange: -1};  // up to which pixel
+  // Up to which pixel slices of each category are drawn.
+  const drawn = {job: -1, phase: -1, wait: -1, poll: -1, submit: -1, callback: -1, exchange: -1};
   for (const slice of slices) {
     if (slice.end < range.begin) continue;
     if (slice.begin > range.end) break;
@@ -252,10 +254,18 @@ function describe({slice, mark, count, unit, program}) {
   const times = slice ? [timeText(slice.end - slice.begin), "from " + timeText(slice.begin)]
                       : ["at " + timeText(mark.time)];
   const job = slice && slice.category === "job" ? model.jobsByName.get(args.job) : null;
-  const parts = job ? ["waited " + timeText(job.wait), "ran " + timeText(job.run) +
-      (job.convert ? ", of that inputs and outputs " + timeText(job.convert) : ""),
-      "noticed after " + timeText(job.notify)] : [];
+  const parts = job ? partsOf(job) : [];
   return [name, ...times, ...parts, ...rest].join("\n");
+}
+
+// Returns the parts of the latency of a job, as far as the trace tells them.
+function partsOf(job) {
+  const parts = [];
+  if (job.wait !== undefined) parts.push("waited " + timeText(job.wait));
+  parts.push("ran " + timeText(job.run) +
+             (job.convert ? ", of that inputs and outputs " + timeText(job.convert) : ""));
+  if (job.notify !== undefined) parts.push("noticed after " + timeText(job.notify));
+  return parts;
 }
 
 function setRange(begin, end) {
@@ -271,8 +281,7 @@ function show(job) {
   const length = Math.max(job.total * 3, 1);
   const middle = (job.started + job.ended) / 2;
   setRange(middle - length / 2, middle + length / 2);
-  found.textContent = "job " + job.name + ": " + job.status + ", waited " + timeText(job.wait) +
-      ", ran " + timeText(job.run) + ", noticed after " + timeText(job.notify);
+  found.textContent = "job " + job.name + ": " + [job.status, ...partsOf(job)].join(", ");
 }
 
 // Shows a range with what surrounds it, and frames it.
@@ -305,16 +314,13 @@ function fillTable(id, heads, cells) {
   }
 }
 
-// A job that was still running when the trace was written has the status PENDING.
-function hasFailed(job) {
-  return job.status !== "OK" && job.status !== "PENDING";
-}
-
 function fillTables() {
   const ran = model.jobs.filter((job) => job.started !== undefined);
   const failed = ran.filter(hasFailed).length;
-  const sum = (key) => ran.reduce((all, job) => all + job[key], 0);
-  const mean = (key) => ran.length ? timeText(sum(key) / ran.length) : "-";
+  const mean = (key) => {
+    const known = ran.filter((job) => job[key] !== undefined);
+    return timeText(known.length ? known.reduce((all, job) => all + job[key], 0) / known.length : undefined);
+  };
   const total = [
     ["jobs that ran", ran.length], ["of them failed", failed],
     ["lanes", model.rows.filter((row) => row.process === kLanes).length],
@@ -334,8 +340,38 @@ function fillTables() {
   document.getElementById("operators-section").hidden = phases.length === 0;
   fillTable("operators", ["phase", "times", "sum", "mean"], phases.map((phase) => ({
     texts: [phase.name, String(phase.calls), timeText(phase.time), timeText(phase.time / phase.calls)]})));
+  fillFailures();
   fillHostTables();
   fillExchanges();
+}
+
+// The tables of failed jobs and of injected faults: the first ones, since a failure often brings
+// others about.
+function fillFailures() {
+  const failures = failuresOf(model), faults = marksOf(model, "fault");
+  document.getElementById("failures-section").hidden = failures.length === 0;
+  document.getElementById("faults-section").hidden = faults.length === 0;
+  document.getElementById("failures-title").textContent = titleOf("Failed jobs", failures);
+  document.getElementById("faults-title").textContent = titleOf("Injected faults", faults);
+  fillTable("failures", ["job", "status", "at", "ran", "unit"], failures.slice(0, kFailures).map((failure) => ({
+    job: failure.job, range: failure.job ? undefined : around(failure.time), texts: [
+      failure.name, failure.status, timeText(failure.time), timeText(failure.ran),
+      ofProgram(failure.program, failure.unit)]})));
+  fillTable("faults", ["fault", "number", "job", "at", "thread"], faults.slice(0, kFailures).map(({row, mark}) => {
+    const job = model.jobsByName.get(mark.args.job);
+    return {job: job && job.started !== undefined ? job : undefined,
+            range: job && job.started !== undefined ? undefined : around(mark.time), texts: [
+              mark.args.kind || "-", String(mark.args.number), mark.args.job || "-", timeText(mark.time),
+              ofProgram(row.program, row.name)]};
+  }));
+}
+function titleOf(name, all) {
+  return all.length > kFailures ? name + ": the first " + kFailures + " of " + all.length : name;
+}
+// Returns what is shown of something that takes no time.
+function around(time) {
+  const reach = (model.span.end - model.span.begin) / 1000;
+  return {begin: time - reach, end: time + reach};
 }
 
 // The tables of the host's gaps and of its waits.
@@ -343,18 +379,24 @@ function fillHostTables() {
   const gaps = gapsOfUnits(model), waits = waitsByTime(model);
   document.getElementById("gaps-section").hidden = gaps.length === 0;
   document.getElementById("waits-section").hidden = waits.length === 0;
-  fillTable("gaps", ["unit without jobs", "for", "from", "until the submit of", "by", "in waits", "in callbacks",
-                     "in the program", "the longest call"],
+  fillTable("gaps", ["unit without jobs", "for", "from", "until the submit of", "by", "other units busy", "in waits",
+                     "polling", "in callbacks", "in the program", "the longest call"],
             gaps.slice(0, 20).map((gap) => {
               const work = hostWork(gap.row, gap);
               return {range: gap, texts: [
                 ofProgram(gap.program, gap.unit), timeText(gap.end - gap.begin), timeText(gap.begin), gap.job.name,
-                gap.row.name, timeText(work.wait), timeText(work.callback), timeText(work.own),
+                gap.row.name, timeOrNone(othersBusy(model, gap)), timeOrNone(work.wait), timeOrNone(work.poll),
+                timeOrNone(work.callback), timeOrNone(work.own),
                 work.longest ? work.longest.name : "-"]};
             }));
   fillTable("waits", ["thread", "for", "from", "in", "status"], waits.slice(0, 20).map(({row, slice}) => ({
     range: slice, texts: [ofProgram(row.program, row.name), timeText(slice.end - slice.begin), timeText(slice.begin),
                           slice.name, slice.args.status]})));
+}
+
+// Nothing at all is no measured time.
+function timeOrNone(us) {
+  return timeText(us || undefined);
 }
 
 function fillExchanges() {
