@@ -7,9 +7,11 @@
 #include <bit>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <mutex>
 #include <span>
 #include <string>
+#include <system_error>
 #include <thread>
 
 #include "base/cancellation.h"
@@ -34,6 +36,8 @@ constexpr const char* kRecorderVariable = "MILLRACE_FLIGHT_RECORDER";
 constexpr const char* kRoomVariable = "MILLRACE_TRACE_EVENTS";
 constexpr uint64_t kLeastRoom = 16, kMostRoom = uint64_t{1} << 24;
 constexpr uint64_t kRecorderRoom = uint64_t{1} << 12;
+// The files that the flight recorder leaves. They are small, and the first ones tell most.
+constexpr int kMostIncidents = 8;
 
 struct TraceFile {
   std::once_flag begun;
@@ -70,6 +74,27 @@ Status write_file(const std::string& path) {
   return written.with_context(fmt::format("cannot write {}", path));
 }
 
+// Returns "incident.3.html" for "incident.html" and 3, and the path itself for 1.
+std::string incident_path(const std::string& path, int number) {
+  if (number == 1) return path;
+  const std::filesystem::path whole(path);
+  const std::string name =
+      fmt::format("{}.{}{}", whole.stem().string(), number, whole.extension().string());
+  return (whole.parent_path() / name).string();
+}
+
+// Returns the first path at which there is no file yet, so that a failure does not replace what is
+// known of an earlier one; the last one if there is a file at each. A pipe or a device keeps its
+// path.
+std::string free_incident_path(const std::string& path) {
+  for (int number = 1; number < kMostIncidents; ++number) {
+    const std::string candidate = incident_path(path, number);
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(candidate, error)) return candidate;
+  }
+  return incident_path(path, kMostIncidents);
+}
+
 // Writes what was recorded so far. A forked child does not write the file of its parent.
 void write_now() noexcept {
   TraceFile& file = trace_file();
@@ -77,8 +102,10 @@ void write_now() noexcept {
   try {
     const std::lock_guard lock(file.mutex);
     file.failure_to_write.store(false);
-    if (const Status written = write_file(file.path); !written.ok()) return report(written);
-    log_format(LogLevel::kInfo, "timeline", "{}: wrote {}", file.variable, file.path);
+    const std::string path = file.only_after_failure ? free_incident_path(file.path) : file.path;
+    if (const Status written = write_file(path); !written.ok()) return report(written);
+    log_format(file.only_after_failure ? LogLevel::kWarning : LogLevel::kInfo, "timeline",
+               "{}: wrote {}", file.variable, path);
   } catch (const std::exception&) {
     // Memory is exhausted; there is none for a message either.
   }

@@ -4,7 +4,8 @@
 // time with everything since the beginning, and atomically replaces an existing one.
 //
 // MILLRACE_FLIGHT_RECORDER names a file for the last events, as many as a recording may cost that
-// is always on (recorder.h). Only signals and failures ask for it. MILLRACE_TRACE comes first.
+// is always on (recorder.h). Only signals and failures ask for it. A later file has a number in its
+// name and replaces no earlier one, up to a bound. MILLRACE_TRACE comes first.
 //
 // Failures are logged; the program goes on. Thread-safe.
 #pragma once

@@ -2,6 +2,7 @@
 // process has one trace. Nothing in this test program may start a thread of Millrace before.
 #include "timeline/trace_file.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <unistd.h>
 
@@ -354,6 +355,39 @@ TEST_F(FlightRecorder, LeavesTheFileForASignal) {
             }),
             128 + SIGKILL);
   EXPECT_EQ(jobs().size(), 3u);
+}
+
+TEST_F(FlightRecorder, KeepsTheFileOfAnEarlierIncident) {
+  const std::string second = directory_.file("trace.2.json");
+  EXPECT_EQ(run([&] {
+              Program program;
+              program.submit_and_wait(3);
+              ::raise(SIGUSR2);
+              while (!std::filesystem::exists(path_))
+                std::this_thread::sleep_for(std::chrono::milliseconds(1));
+              program.submit_and_wait(2);
+              ::raise(SIGUSR2);
+              return end_once_written(second);
+            }),
+            128 + SIGKILL);
+  EXPECT_EQ(jobs().size(), 3u);
+  const json later = json::parse(std::ifstream(second));
+  size_t jobs = 0;
+  for (const json& event : later["traceEvents"]) jobs += event.value("cat", "") == "job";
+  EXPECT_EQ(jobs, 5u);
+}
+
+TEST_F(FlightRecorder, LeavesABoundedNumberOfFilesAndTheNewestIsTheLast) {
+  std::ofstream(path_) << "first";
+  for (int number = 2; number <= 8; ++number)
+    std::ofstream(directory_.file(fmt::format("trace.{}.json", number))) << "earlier";
+  variables_["MILLRACE_FAULTS"] = "fail=1";
+  ASSERT_EQ(run_jobs(1), 0);
+  std::string first;
+  std::ifstream(path_) >> first;
+  EXPECT_EQ(first, "first");
+  EXPECT_TRUE(json::accept(std::ifstream(directory_.file("trace.8.json"))));
+  EXPECT_FALSE(std::filesystem::exists(directory_.file("trace.9.json")));
 }
 
 TEST_F(FlightRecorder, YieldsToATraceOfEverything) {
