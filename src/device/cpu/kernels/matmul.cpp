@@ -1,6 +1,8 @@
-// MatMul: inner products with constant weights, batched products of two values otherwise.
+// MatMul: inner products with constant weights, those of one row by loops of the device's own;
+// batched products of two values otherwise.
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +12,7 @@
 #include "device/cpu/kernels/elementwise/binary.h"
 #include "device/cpu/kernels/kernels.h"
 #include "device/cpu/kernels/primitives.h"
+#include "device/cpu/kernels/row_product/row_product.h"
 
 namespace millrace::device::cpu::kernels {
 namespace {
@@ -116,10 +119,13 @@ class Lowering {
                               builder_.packed(b_, primitive.weights_desc(), stored));
     std::vector<Argument> arguments = {{DNNL_ARG_SRC, {plain_a.buffer, x}},
                                        {DNNL_ARG_WEIGHTS, weights}};
+    std::optional<Operand> plain_bias;
     if (bias_done_) {
-      MILLRACE_ASSIGN_OR_RETURN(const Operand plain_bias, builder_.packed(bias_, bias));
-      arguments.push_back({DNNL_ARG_BIAS, plain_bias});
+      MILLRACE_ASSIGN_OR_RETURN(plain_bias, builder_.packed(bias_, bias));
+      arguments.push_back({DNNL_ARG_BIAS, *plain_bias});
     }
+    if (m == 1 && op_.alpha == 1 && (bias_ == kNoValue || bias_done_) && panel_size(weights.desc))
+      return add_row({{plain_a.buffer, x}, weights, plain_bias});
     const Operand result = builder_.new_temporary(builder_.plain_layout(y_));
     arguments.push_back({DNNL_ARG_DST, {result.buffer, y}});
     MILLRACE_RETURN_IF_ERROR(add_step<dnnl::inner_product_forward>(
@@ -128,6 +134,15 @@ class Lowering {
               builder_.engine(), attributes, same_as(primitive), dnnl::prop_kind::forward_inference,
               x, primitive.weights_desc(), bias, y);
         }));
+    return result;
+  }
+
+  // An activation is a step of its own, before the result is rounded to BF16.
+  Operand add_row(const RowOperands& operands) {
+    activation_done_ = op_.activation.kind == graph::UnaryKind::kIdentity;
+    const ElementType type = activation_done_ ? builder_.type() : ElementType::f32;
+    const Operand result = builder_.new_temporary(with_type(builder_.plain_layout(y_), type));
+    add_row_product(builder_, operands, result);
     return result;
   }
 
@@ -209,8 +224,7 @@ class Lowering {
   }
 
   // Adds what the primitive left out and hands the result on.
-  Status finish(const Operand& product) {
-    const Operand y{product.buffer, builder_.plain_layout(y_)};
+  Status finish(const Operand& y) {
     if (bias_ != kNoValue && !bias_done_) {
       MILLRACE_ASSIGN_OR_RETURN(const Operand bias, builder_.plain(bias_));
       MILLRACE_RETURN_IF_ERROR(add_plain_binary(builder_, graph::BinaryKind::kAdd, y,
@@ -219,7 +233,10 @@ class Lowering {
     }
     if (!activation_done_ && op_.activation.kind != graph::UnaryKind::kIdentity)
       MILLRACE_RETURN_IF_ERROR(add_unary(builder_, op_.activation, y, y));
-    builder_.set_result(y_, y);
+    if (y.desc.data_type() == builder_.type())
+      builder_.set_result(y_, y);
+    else
+      builder_.add_reorder(y_, y, builder_.new_result(y_, builder_.plain_layout(y_)));
     return {};
   }
 
