@@ -49,7 +49,6 @@ struct Mask {
 };
 
 Status check_operands(NodeImport& node) {
-  MILLRACE_RETURN_IF_ERROR(node.check_attributes());
   for (const size_t operand : {kKey, kValue})
     if (node.shape(operand).size() != node.shape(kQuery).size())
       return invalid_argument("its query, key and value differ in rank");

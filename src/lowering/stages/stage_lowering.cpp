@@ -209,8 +209,10 @@ Result<ValueId> StageLowering::call_handler(const OperatorEntry& entry, NodeImpo
   MILLRACE_RETURN_IF_ERROR(fallback::check_inputs(
       operands.size(), entry.operands, [&](size_t i) { return operands[i] != kNoValue; }));
   if (node.outputs.empty()) return invalid_argument("it has no output");
-  // Files of the opsets that are known may have attributes of their own, which change no result.
-  if (entry.domain.empty() && import.opset() > kMaxOpset)
+  // Files of early opsets may have attributes of their own, which change no result. Operators that
+  // came later have none in such files.
+  constexpr int kFirstStrictOpset = 23;
+  if (entry.domain.empty() && (entry.since >= kFirstStrictOpset || import.opset() > kMaxOpset))
     MILLRACE_RETURN_IF_ERROR(import.check_attributes());
   const Result<ValueId> first = entry.handler(import);
   MILLRACE_RETURN_IF_ERROR(import.attribute_status());

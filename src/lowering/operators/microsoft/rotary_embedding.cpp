@@ -162,7 +162,6 @@ Result<ValueId> import_rotary_embedding(NodeImport& node) {
 // tokens, [batch, length, half].
 Result<ValueId> import_standard_rotary_embedding(NodeImport& node) {
   constexpr size_t kCos = 1, kSin = 2, kPositions = 3;
-  MILLRACE_RETURN_IF_ERROR(node.check_attributes());
   MILLRACE_RETURN_IF_ERROR(check_ranks(node, kCos, node.has(kPositions) ? 2 : 3));
   const int64_t dim = node.int_attribute("rotary_embedding_dim", 0);
   if (dim != 0 && dim != 2 * node.shape(kCos).back())
