@@ -34,7 +34,7 @@ struct UnitView {
 
 struct ProcessView {
   int64_t time_ns;         // now_ns(), which processes of one machine share
-  uint64_t buffer_bytes;   // in the banks of the device's memory
+  uint64_t buffer_bytes;   // memory/buffer_bytes.h
   uint32_t units, others;  // in `unit`, and those for which there is no room
   std::array<UnitView, kMostUnits> unit;
 };

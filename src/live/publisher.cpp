@@ -22,7 +22,7 @@
 #include "base/process/thread.h"
 #include "base/settings/environment.h"
 #include "live/process_page.h"
-#include "memory/bank.h"
+#include "memory/buffer_bytes.h"
 #include "memory/mapping.h"
 #include "queue/units/unit_impl.h"
 
@@ -52,8 +52,6 @@ struct Publisher {
   std::shared_ptr<memory::Mapping> mapping;
   ProcessPage* page = nullptr;        // null unless the process shows itself
   std::unique_ptr<ProcessView> view;  // of the thread
-  // Read once: the thread must not read the environment, which the program may change.
-  memory::BankList banks;
   pid_t process = 0;
   std::thread thread;
   // The thread runs; it is to end; it is about to return.
@@ -89,16 +87,10 @@ UnitView view_of(const Entry& shown, const Unit::Impl& unit) noexcept {
   return view;
 }
 
-uint64_t bytes_in(const memory::BankList& banks) noexcept {
-  uint64_t bytes = 0;
-  for (const auto& bank : banks) bytes += bank->used();
-  return bytes;
-}
-
 void fill(Publisher& all, ProcessView& view) {
   view = {};
   view.time_ns = now_ns();
-  view.buffer_bytes = bytes_in(all.banks);
+  view.buffer_bytes = memory::bytes_in_buffers();
   const std::lock_guard lock(all.mutex);
   std::erase_if(all.units, [](const Entry& shown) { return shown.unit.expired(); });
   for (const Entry& shown : all.units) {
@@ -163,8 +155,6 @@ Status begin() {
   MILLRACE_ASSIGN_OR_RETURN(const int descriptor, all.mapping->duplicate_fd());
   ::close(descriptor);
   all.view = std::make_unique<ProcessView>();
-  if (Result<memory::BankList> banks = memory::banks_of_environment(); banks.ok())
-    all.banks = *std::move(banks);
   all.process = ::getpid();
   auto* const page = new (all.mapping->data()) ProcessPage{};
   page->signature = kPageSignature;

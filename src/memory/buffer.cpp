@@ -28,6 +28,12 @@ uint64_t new_device_address(size_t bytes) noexcept {
   return next.fetch_add(align_up(bytes, kPage) + kPage, std::memory_order_relaxed);
 }
 
+constinit std::atomic<uint64_t> all_bytes{0};
+
+bool has_own_memory(BufferKind kind) noexcept {
+  return kind == BufferKind::kHeap || kind == BufferKind::kShared;
+}
+
 Status check_size(size_t bytes) {
   if (bytes == 0) return invalid_argument("the size of a buffer must be at least 1 byte");
   if (bytes <= kLargest) return {};
@@ -52,6 +58,7 @@ struct Buffer::State {
       : data(data), size(size), kind(kind), device_address(new_device_address(size)) {
     emit(kind == BufferKind::kImported ? HookPoint::kBufferMapped : HookPoint::kBufferMade,
          device_address, size);
+    if (has_own_memory(kind)) all_bytes.fetch_add(size, std::memory_order_relaxed);
   }
   State(std::shared_ptr<const State> whole, size_t offset, size_t size)
       : data(whole->data + offset),
@@ -71,9 +78,15 @@ struct Buffer::State {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   ~State() {
-    if (!parent) emit(HookPoint::kBufferFreed, device_address, size);
+    if (parent) return;
+    if (has_own_memory(kind)) all_bytes.fetch_sub(size, std::memory_order_relaxed);
+    emit(HookPoint::kBufferFreed, device_address, size);
   }
 };
+
+uint64_t bytes_in_buffers() noexcept {
+  return all_bytes.load(std::memory_order_relaxed);
+}
 
 Result<Buffer> Buffer::allocate(size_t bytes, BufferKind kind) {
   if (kind == BufferKind::kShared) {

@@ -4,9 +4,12 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstddef>
 #include <thread>
+#include <vector>
 
 #include "live/reader.h"
+#include "memory/buffer.h"
 #include "tests/live/shown_program.h"
 
 namespace millrace::live {
@@ -33,6 +36,21 @@ uint64_t sum(const ShownProcess& process, Number number) {
   uint64_t all = 0;
   for (const ShownUnit& unit : process.units) all += unit.*number;
   return all;
+}
+
+TEST(Process, ShowsTheMemoryOfItsBuffers) {
+  constexpr size_t kShared = 1 << 20, kHeap = 1 << 16;
+  const ShownProgram none(kShown, [](NullSession& session) { session.submit_and_wait(1); });
+  const ShownProgram some(kShown, [](NullSession& session) {
+    session.submit_and_wait(1);
+    static std::vector<memory::Buffer> kept;  // as long as the program stays
+    kept.push_back(memory::Buffer::allocate(kShared).value());
+    kept.push_back(memory::Buffer::allocate(kHeap, memory::BufferKind::kHeap).value());
+    static std::byte own[kShared];
+    kept.push_back(memory::Buffer::wrap(own, sizeof own).value());
+  });
+  const uint64_t before = ask_process(none.pid(), kPatience).value().buffer_bytes;
+  EXPECT_EQ(ask_process(some.pid(), kPatience).value().buffer_bytes, before + kShared + kHeap);
 }
 
 TEST(Process, ShowsItsJobsAndTheirOutcomes) {

@@ -19,6 +19,7 @@ namespace millrace::test {
 namespace {
 
 using nlohmann::json;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -83,6 +84,16 @@ TEST(Top, CountsTheJobsOfASecond) {
   EXPECT_GT(rate, 0);
 }
 
+TEST(Top, SaysThatAProcessHasNoUnitsAndNoBuffers) {
+  const ShownProgram program({{"MILLRACE_TOP", "1"}}, [](NullSession& session) {
+    session.submit_and_wait(1);
+    session.session.reset();
+  });
+  const ProgramResult result = top({"--once", "--pid", std::to_string(program.pid())});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, AllOf(HasSubstr("no units"), Not(HasSubstr("UNIT NAME"))));
+}
+
 TEST(Top, SaysWhyAProcessIsNotShown) {
   const ProgramResult result = top({"--once", "--pid", std::to_string(::getpid())});
   EXPECT_EQ(result.exit_code, 1);
@@ -123,6 +134,12 @@ class TopOnATerminal : public testing::Test {
   // Reads what is shown until it has this text.
   void await(const std::string& text) {
     while (shown_.find(text) == std::string::npos) ASSERT_TRUE(read_some()) << shown_;
+  }
+  void resize(unsigned short columns) {
+    winsize size{};
+    size.ws_row = 100;
+    size.ws_col = columns;
+    ASSERT_EQ(::ioctl(terminal_, TIOCSWINSZ, &size), 0);
   }
   void type(const char* key) { ASSERT_EQ(::write(terminal_, key, 1), 1); }
   // Returns the exit code, or 128 + the signal that ended it. Reads meanwhile, since a program that
@@ -179,15 +196,18 @@ TEST_F(TopOnATerminal, IsRestoredWhenASignalEndsTheProgram) {
   expect_restored();
 }
 
-TEST_F(TopOnATerminal, CutsLinesOffAtANewWidth) {
+TEST_F(TopOnATerminal, ShowsFailuresOnEightyColumnsAndAllColumnsOnAWideTerminal) {
   const ShownProgram program(kShown, run_ten_jobs);
   await("UNIT NAME");
-  EXPECT_THAT(shown_, Not(HasSubstr("CANCELLED")));
-  winsize size{};
-  size.ws_row = 100;
-  size.ws_col = 200;
-  ASSERT_EQ(::ioctl(terminal_, TIOCSWINSZ, &size), 0);
+  EXPECT_THAT(shown_, Not(HasSubstr("FAILED")));
+  resize(80);
+  await("FAILED");
+  for (const char* left_out : {"LANES", "MEAN", "CANCELLED"})
+    EXPECT_THAT(shown_, Not(HasSubstr(left_out)));
+  EXPECT_THAT(shown_, HasSubstr("P99"));
+  resize(200);
   await("CANCELLED");
+  EXPECT_THAT(shown_, AllOf(HasSubstr("LANES"), HasSubstr("MEAN")));
   type("q");
   EXPECT_EQ(exit_code(), 0);
 }

@@ -99,8 +99,9 @@ void Screen::leave() {
   if (has_settings_) ::tcsetattr(STDIN_FILENO, TCSADRAIN, &settings_);
 }
 
-void Screen::draw(const std::vector<std::string>& lines) const {
+void Screen::draw(const Lines& lines_of) const {
   const Size size = size_of_terminal();
+  const std::vector<std::string> lines = lines_of(size.columns);
   std::string text = "\x1b[H";
   const size_t shown = std::min(lines.size(), size.rows);
   for (size_t i = 0; i < shown; ++i) {
@@ -119,7 +120,7 @@ bool Screen::handle_key() {
 }
 
 // Returns false if the signal ends it.
-bool Screen::handle_signal(const std::vector<std::string>& lines) {
+bool Screen::handle_signal(const Lines& lines) {
   signalfd_siginfo info{};
   if (::read(signals_.get(), &info, sizeof(info)) != sizeof(info)) return true;
   const int signal = static_cast<int>(info.ssi_signo);
@@ -139,7 +140,7 @@ bool Screen::handle_signal(const std::vector<std::string>& lines) {
   return true;
 }
 
-bool Screen::show(const std::vector<std::string>& lines, milliseconds time) {
+bool Screen::show(const Lines& lines, milliseconds time) {
   draw(lines);
   const auto until = steady_clock::now() + time;
   for (;;) {

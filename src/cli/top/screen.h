@@ -8,6 +8,8 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,17 +30,19 @@ class Screen {
   Screen(const Screen&) = delete;
   Screen& operator=(const Screen&) = delete;
 
+  // Returns the lines for a terminal with so many columns.
+  using Lines = std::function<std::vector<std::string>(size_t columns)>;
   // Shows the lines, and for how long it does so. Returns false when the user has ended it (q or
   // Ctrl-C), or the terminal is gone. Other signals end the program as usual.
-  bool show(const std::vector<std::string>& lines, std::chrono::milliseconds time);
+  bool show(const Lines& lines, std::chrono::milliseconds time);
 
  private:
   Screen() = default;
   void enter();
   void leave();
-  void draw(const std::vector<std::string>& lines) const;
+  void draw(const Lines& lines) const;
   bool handle_key();
-  bool handle_signal(const std::vector<std::string>& lines);
+  bool handle_signal(const Lines& lines);
 
   sigset_t before_{};
   UniqueFd signals_;

@@ -55,10 +55,12 @@ Status watch(const TopArguments& arguments, Processes before, Show&& show) {
 Status fill_screen(const TopArguments& arguments) {
   MILLRACE_ASSIGN_OR_RETURN(Processes first, ask(arguments));
   MILLRACE_ASSIGN_OR_RETURN(const std::unique_ptr<Screen> screen, Screen::take());
-  if (!screen->show(top_lines(rows_of({}, first)), interval_of(arguments))) return {};
-  return watch(arguments, std::move(first), [&](const std::vector<ProcessRows>& rows) {
-    return screen->show(top_lines(rows), interval_of(arguments));
-  });
+  const auto show = [&](const std::vector<ProcessRows>& rows) {
+    return screen->show([&](size_t width) { return top_lines(rows, width); },
+                        interval_of(arguments));
+  };
+  if (!show(rows_of({}, first))) return {};
+  return watch(arguments, std::move(first), show);
 }
 
 bool print_rows(const std::vector<ProcessRows>& rows, bool json) {

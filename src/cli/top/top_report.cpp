@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "base/printable.h"
 #include "cli/report/numbers.h"
@@ -14,12 +15,15 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kNobody =
     "no process shows its units: start programs with MILLRACE_TOP=1 (docs/top.md)";
+constexpr const char* kNoUnits =
+    "       no units: it has none yet, or has closed them, so no jobs run";
 
 std::string heading_of(const ProcessRows& rows) {
   const live::ShownProcess& process = rows.process;
-  std::string text =
-      fmt::format("{} {}: {} of memory, {} in buffers", process.pid, printable(process.name),
-                  size_text(process.resident_bytes), size_text(process.buffer_bytes));
+  const std::string buffers =
+      process.buffer_bytes == 0 ? "no buffers" : size_text(process.buffer_bytes) + " in buffers";
+  std::string text = fmt::format("{} {}: {} of memory, {}", process.pid, printable(process.name),
+                                 size_text(process.resident_bytes), buffers);
   if (!process.has_answered) text += "; does not answer, these are earlier numbers";
   return text;
 }
@@ -38,22 +42,66 @@ std::string state_of(const live::ShownUnit& unit) {
   return unit.degraded ? "degraded" : "";
 }
 
-std::string line_of(const UnitRow& row) {
-  const live::ShownUnit& unit = row.unit;
-  std::string line = fmt::format(
-      "{:>6} {:<20} {:>5} {:>11} {:>10} {:>9} {:>9} {:>9} {:>7} {:>7} {:>9} {:>7} {}", unit.id,
-      printable(unit.name), unit.lanes, fmt::format("{}/{}", unit.in_flight, unit.depth),
-      rate_text(row.jobs_per_second), time_or_dash(row.mean_ns), time_or_dash(row.p99_ns),
-      unit.completed(), unit.failed, unit.late, unit.cancelled + unit.dropped, unit.refused,
-      state_of(unit));
-  line.erase(line.find_last_not_of(' ') + 1);
-  return line;
+struct Column {
+  const char* head;
+  size_t width;
+  std::string (*text)(const UnitRow&);
+  bool is_text = false;  // which begins at the left
+  // Columns are left out in this order where the terminal is narrow; 0: never.
+  int left_out = 0;
+};
+
+constexpr Column kColumns[] = {
+    {"UNIT", 6, [](const UnitRow& row) { return std::to_string(row.unit.id); }},
+    {"NAME", 20, [](const UnitRow& row) { return printable(row.unit.name); }, true},
+    {"LANES", 5, [](const UnitRow& row) { return std::to_string(row.unit.lanes); }, false, 1},
+    {"QUEUE", 11,
+     [](const UnitRow& row) { return fmt::format("{}/{}", row.unit.in_flight, row.unit.depth); }},
+    {"JOBS/S", 10, [](const UnitRow& row) { return rate_text(row.jobs_per_second); }},
+    {"MEAN", 9, [](const UnitRow& row) { return time_or_dash(row.mean_ns); }, false, 2},
+    {"P99", 9, [](const UnitRow& row) { return time_or_dash(row.p99_ns); }, false, 3},
+    {"DONE", 9, [](const UnitRow& row) { return std::to_string(row.unit.completed()); }},
+    {"FAILED", 7, [](const UnitRow& row) { return std::to_string(row.unit.failed); }},
+    {"LATE", 7, [](const UnitRow& row) { return std::to_string(row.unit.late); }},
+    {"CANCELLED", 9,
+     [](const UnitRow& row) { return std::to_string(row.unit.cancelled + row.unit.dropped); }},
+    {"REFUSED", 7, [](const UnitRow& row) { return std::to_string(row.unit.refused); }},
+    {"", 0, [](const UnitRow& row) { return state_of(row.unit); }, true},
+};
+constexpr std::string_view kLastNeeded = "FAILED";
+constexpr int kMostLeftOut = 3;
+
+// Returns the width of the table up to the column that must be seen.
+size_t needed_width(int left_out) {
+  size_t width = 0;
+  for (const Column& column : kColumns) {
+    if (column.left_out == 0 || column.left_out > left_out)
+      width += column.width + (width == 0 ? 0 : 1);
+    if (column.head == kLastNeeded) break;
+  }
+  return width;
 }
 
-std::string head_line() {
-  return fmt::format("{:>6} {:<20} {:>5} {:>11} {:>10} {:>9} {:>9} {:>9} {:>7} {:>7} {:>9} {:>7}",
-                     "UNIT", "NAME", "LANES", "QUEUE", "JOBS/S", "MEAN", "P99", "DONE", "FAILED",
-                     "LATE", "CANCELLED", "REFUSED");
+// Returns how many columns are left out on a terminal of this width.
+int left_out_at(size_t width) {
+  int left_out = 0;
+  while (left_out < kMostLeftOut && needed_width(left_out) > width) ++left_out;
+  return left_out;
+}
+
+// Returns a line with a text for each column that is shown.
+template <class TextOf>
+std::string line_with(int left_out, TextOf&& text_of) {
+  std::string line;
+  for (const Column& column : kColumns) {
+    if (column.left_out != 0 && column.left_out <= left_out) continue;
+    if (!line.empty()) line += ' ';
+    const std::string text = text_of(column);
+    line += column.is_text ? fmt::format("{:<{}}", text, column.width)
+                           : fmt::format("{:>{}}", text, column.width);
+  }
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line;
 }
 
 Json or_null(const std::optional<double>& number) {
@@ -97,14 +145,20 @@ Json json_of(const ProcessRows& rows) {
 
 }  // namespace
 
-std::vector<std::string> top_lines(const std::vector<ProcessRows>& rows) {
+std::vector<std::string> top_lines(const std::vector<ProcessRows>& rows, size_t width) {
   if (rows.empty()) return {kNobody};
+  const int left_out = left_out_at(width);
   std::vector<std::string> lines;
   for (const ProcessRows& process : rows) {
     if (!lines.empty()) lines.emplace_back();
     lines.push_back(heading_of(process));
-    lines.push_back(head_line());
-    for (const UnitRow& row : process.units) lines.push_back(line_of(row));
+    if (process.units.empty() && process.process.other_units == 0) {
+      lines.emplace_back(kNoUnits);
+      continue;
+    }
+    lines.push_back(line_with(left_out, [](const Column& column) { return column.head; }));
+    for (const UnitRow& row : process.units)
+      lines.push_back(line_with(left_out, [&](const Column& column) { return column.text(row); }));
     if (process.process.other_units != 0)
       lines.push_back(fmt::format("       and {} more units", process.process.other_units));
   }
