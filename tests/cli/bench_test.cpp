@@ -40,6 +40,18 @@ void expect_times_in_order(const json& latency) {
     EXPECT_LE(latency[names[i - 1]], latency[names[i]]) << names[i];
 }
 
+TEST_F(BenchTest, SaysThatTimesAreThoseOfAProfile) {
+  std::ofstream(file("board.json"))
+      << R"({"format": "millrace-pace", "version": 1, "models": {"*": {"mean_us": 100}}})";
+  const std::vector<std::string> command = {"bench", kGlyphsOnnx, "--device", "null", "-n", "2"};
+  EXPECT_THAT(millrace(command).err, testing::Not(HasSubstr("MILLRACE_PACE")));
+  ::setenv("MILLRACE_PACE", file("board.json").c_str(), 1);
+  const ProgramResult paced = millrace(command);
+  ::unsetenv("MILLRACE_PACE");
+  EXPECT_EQ(paced.exit_code, 0) << paced.err;
+  EXPECT_THAT(paced.err, AllOf(HasSubstr("note: MILLRACE_PACE is set"), HasSubstr("board.json")));
+}
+
 TEST_F(BenchTest, EveryScenarioRunsAsManyJobsAsItIsAsked) {
   for (const char* scenario : {"single-stream", "multi-stream", "offline", "server"}) {
     SCOPED_TRACE(scenario);

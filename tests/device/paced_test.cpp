@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/hooks.h"
+#include "base/names.h"
 #include "device/null/null_device.h"
 #include "device/paced/paced_device.h"
 #include "device/registry.h"
@@ -148,6 +150,29 @@ TEST_F(Paced, AJobTakesTheTimeOfTheProfile) {
   EXPECT_EQ(program->info().device, "paced-null");
 }
 
+// Keeps the names of the phases that a timeline would show.
+struct Phases {
+  Phases() { add_hook(keep, this); }
+  ~Phases() { remove_hook(keep, this); }
+  Phases(const Phases&) = delete;
+  Phases& operator=(const Phases&) = delete;
+  static void keep(void* phases, const HookEvent& event) noexcept {
+    if (event.point == HookPoint::kPhaseBegan)
+      static_cast<Phases*>(phases)->names.push_back(name_with(static_cast<NameId>(event.detail)));
+  }
+
+  std::vector<std::string> names;
+};
+
+TEST_F(Paced, TheWaitIsAPhaseOfItsOwn) {
+  const auto paced = device(R"("mean_us": 3000)");
+  const auto program = load(*paced);
+  test::TestRun control;
+  const Phases phases;
+  EXPECT_TRUE(program->create_context().value()->run({}, {}, control).ok());
+  EXPECT_THAT(phases.names, testing::ElementsAre("pace"));
+}
+
 TEST_F(Paced, AStopEndsTheWait) {
   const auto paced = device(R"("mean_us": 3600000000)");
   const auto program = load(*paced);
@@ -227,6 +252,7 @@ TEST(OperatorPace, AddsUpTheTimesOfTheStepsBefore) {
     before.push_back(pace.before({.step = step}) / microseconds(1));
   EXPECT_THAT(before, testing::ElementsAre(0, 3, 3, 3));
   EXPECT_EQ(pace.sum(), microseconds(6));
+  EXPECT_EQ(pace.sum_of_steps(), microseconds(5));
   EXPECT_THAT(pace.missing(), testing::ElementsAre("merged"));
 }
 

@@ -10,11 +10,13 @@
 #include <cmath>
 #include <cstring>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/files/output_target.h"
 #include "base/process/topology.h"
+#include "base/settings/environment.h"
 #include "cli/bench/bench_report.h"
 #include "cli/bench/closed_loops.h"
 #include "cli/bench/ended_by_user.h"
@@ -32,8 +34,10 @@
 #include "cli/inputs/open_tensors.h"
 #include "cli/inputs/random_inputs.h"
 #include "cli/model_source.h"
+#include "cli/notes.h"
 #include "cli/print_escaped.h"
 #include "cli/supervision/interruption.h"
+#include "device/paced/paced_device.h"
 #include "graph/precision_name.h"
 #include "io/file.h"
 #include "runtime/session.h"
@@ -409,6 +413,15 @@ Status load_and_measure(const BenchArguments& arguments, const OutputSink& files
   return run_scenario(scenario, prepared, arguments, files);
 }
 
+// A measurement at the pace of another device must not be taken for one of this machine.
+void note_pace(const BenchArguments& arguments) {
+  const std::string_view profile = environment_variable(device::kPaceVariable);
+  if (profile.empty() && !arguments.device.starts_with(device::kPacedPrefix)) return;
+  print_note(
+      fmt::format("{} is set: jobs take the times of the profile {}, not those of this machine",
+                  device::kPaceVariable, profile));
+}
+
 // Writes a file to the path that the command line gives for it. Other files are refused.
 Status write_asked_for(const BenchArguments& arguments, const std::string& name,
                        std::span<const std::byte> bytes) {
@@ -443,6 +456,7 @@ Status check_bench(const BenchArguments& arguments) {
 Result<int> run_bench(const BenchArguments& given) {
   if (!given.url.empty()) return run_remote_bench(given);
   const BenchArguments arguments = with_implied(given);
+  note_pace(arguments);
   for (const std::string& output : {json_file(arguments), arguments.plot, arguments.csv})
     MILLRACE_RETURN_IF_ERROR(check_output(output));
   // A child process that does the work is ended by the signal as usual.

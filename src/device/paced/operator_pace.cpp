@@ -53,6 +53,7 @@ OperatorPace::OperatorPace(const Program& program, const OperatorTimes& times)
         nodes.add(model.graph.nodes[partition.first + i].name);
     }
   }
+  sum_of_steps_ = nodes.sum();
   for (const auto& [node, time] : nodes.left()) missing_.push_back(node);
 }
 

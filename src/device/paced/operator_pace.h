@@ -28,6 +28,8 @@ class OperatorPace {
   std::chrono::nanoseconds before(const queue::RunPosition& position) const noexcept;
   // Returns the time of all operators together, when what follows the steps may begin.
   std::chrono::nanoseconds sum() const noexcept { return sum_; }
+  // Returns the time of those of them that the program has a step of.
+  std::chrono::nanoseconds sum_of_steps() const noexcept { return sum_of_steps_; }
   // Returns the operators that the program has no step of, such as those that a compiler has merged
   // with others. Their time passes at the end of the frame.
   const std::vector<std::string>& missing() const noexcept { return missing_; }
@@ -36,6 +38,7 @@ class OperatorPace {
   // By step, or by partition for a device that reports no steps.
   bool by_step_ = false;
   const std::chrono::nanoseconds sum_;
+  std::chrono::nanoseconds sum_of_steps_{0};
   std::vector<std::chrono::nanoseconds> before_;
   std::vector<std::string> missing_;
 };

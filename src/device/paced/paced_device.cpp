@@ -14,7 +14,9 @@
 #include "base/cancellation.h"
 #include "base/clock.h"
 #include "base/format_status.h"
+#include "base/hooks.h"
 #include "base/log.h"
+#include "base/names.h"
 #include "base/settings/environment.h"
 
 namespace millrace::device {
@@ -38,6 +40,15 @@ Status wait_until(int64_t end_ns, const queue::RunControl& control) noexcept {
       std::this_thread::yield();
   }
   return {};
+}
+
+// Does the same, and lets timelines show that nothing is computed meanwhile.
+Status wait_as_pace(int64_t end_ns, const queue::RunControl& control) noexcept {
+  if (end_ns > now_ns() && hooks_observe(control.sequence())) {
+    static const NameId pace = name_id("pace");
+    emit(HookPoint::kPhaseBegan, control.sequence(), pace);
+  }
+  return wait_until(end_ns, control);
 }
 
 // The pace of one program, which its contexts share.
@@ -107,17 +118,18 @@ class StepPacer final : public queue::ProgressObserver {
       : operators_(operators), begun_ns_(begun_ns), share_(share) {}
 
   void on_progress(const queue::RunControl& control) noexcept override {
-    wait(operators_.before(control.position()), control);
+    // The device itself asks for a stop, which ends this wait and those below.
+    static_cast<void>(wait_until(time_of(operators_.before(control.position())), control));
   }
+  // The last step takes its time, and then that of the operators without a step passes.
   void on_steps_done(const queue::RunControl& control) noexcept override {
-    wait(operators_.sum(), control);
+    static_cast<void>(wait_until(time_of(operators_.sum_of_steps()), control));
+    static_cast<void>(wait_as_pace(time_of(operators_.sum()), control));
   }
 
  private:
-  void wait(nanoseconds since_begin, const queue::RunControl& control) const noexcept {
-    const double ns = static_cast<double>(since_begin.count()) * share_;
-    // The device itself asks for a stop, which ends this wait.
-    static_cast<void>(wait_until(begun_ns_ + std::llround(ns), control));
+  int64_t time_of(nanoseconds since_begin) const noexcept {
+    return begun_ns_ + std::llround(static_cast<double>(since_begin.count()) * share_);
   }
 
   const OperatorPace& operators_;
@@ -139,7 +151,7 @@ class PacedContext final : public Context {
     if (!status.ok()) return status;
     if (const nanoseconds needed(now_ns() - begun_ns); needed > time)
       pace_->note_late(needed, time);
-    return wait_until(begun_ns + time.count(), control);
+    return wait_as_pace(begun_ns + time.count(), control);
   }
 
  private:
@@ -228,7 +240,7 @@ Status PacedDevice::transfer(void* to, const void* from, size_t bytes,
   const int64_t begun_ns = now_ns();
   MILLRACE_RETURN_IF_ERROR(inner_->transfer(to, from, bytes, control));
   if (!profile_->transfers) return {};
-  return wait_until(begun_ns + profile_->transfers->time_of(bytes).count(), control);
+  return wait_as_pace(begun_ns + profile_->transfers->time_of(bytes).count(), control);
 }
 
 }  // namespace millrace::device
