@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <iterator>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <system_error>
 
@@ -20,6 +21,7 @@ namespace millrace::check {
 namespace {
 
 constexpr std::string_view kLibraries[] = {"libmillrace.so", "libnrt.so", "libvart"};
+constexpr std::string_view kSystemLibraries[] = {"libc.so", "libpthread.so", "libstdc++.so"};
 
 std::string readable(const std::string& symbol) {
   int failed = 0;
@@ -56,10 +58,25 @@ Call call_at(void* address) {
   return call;
 }
 
+bool is_of(std::span<const std::string_view> libraries, const Call& call) {
+  return std::ranges::any_of(
+      libraries, [&](std::string_view library) { return name_of_file(call).starts_with(library); });
+}
 bool is_of_millrace(const Call& call) {
-  return std::ranges::any_of(kLibraries, [&](std::string_view library) {
-    return name_of_file(call).starts_with(library);
-  });
+  return is_of(kLibraries, call);
+}
+bool is_of_system(const Call& call) {
+  return is_of(kSystemLibraries, call) || call.function == "_start";
+}
+
+// Returns the end of the calls that the program has made itself: what has called main(), or the
+// function of a thread, belongs to the system.
+std::vector<Call>::iterator end_of_program(std::vector<Call>& calls) {
+  const auto main = std::ranges::find(calls, "main", &Call::function);
+  if (main != calls.end()) return main + 1;
+  auto end = calls.end();
+  while (end != calls.begin() && is_of_system(*std::prev(end))) --end;
+  return end;
 }
 
 }  // namespace
@@ -73,6 +90,7 @@ Stack Stack::here() noexcept {
 std::vector<Call> Stack::named_calls() const {
   std::vector<Call> named;
   for (void* const address : calls()) named.push_back(call_at(address));
+  named.erase(end_of_program(named), named.end());
   auto first = std::ranges::find_if_not(named, is_of_millrace);
   if (first != named.begin()) --first;
   named.erase(named.begin(), first);

@@ -31,7 +31,8 @@ class Stack {
     return std::span(calls_).first(static_cast<size_t>(count_));
   }
   // Returns the calls with their names, the innermost first. Of the calls within Millrace only the
-  // outermost of the innermost ones remains: the one that the program has made.
+  // outermost of the innermost ones remains: the one that the program has made. They end with
+  // main() or the function of the thread.
   std::vector<Call> named_calls() const;
 
  private:

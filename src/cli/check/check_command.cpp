@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -62,6 +63,17 @@ void say(std::string_view line) {
   fmt::print(stderr, "millrace: {}\n", printable_message(line));
 }
 
+// Shows each level of inlining on a line of its own.
+void show_source(const std::string& place, std::string_view source) {
+  std::string before = place;
+  while (!source.empty()) {
+    const size_t end = std::min(source.find(kInlinedAt), source.size());
+    say(before + std::string(source.substr(0, end)));
+    source.remove_prefix(std::min(end + kInlinedAt.size(), source.size()));
+    before = std::string(place.size(), ' ') + "inlined at ";
+  }
+}
+
 // Shows the lines of sources, and adds them to the file of the user. Other processes of the program
 // that still run would write to the file that is replaced.
 Status show_sources(const FindingsSummary& summary, std::string_view findings,
@@ -72,8 +84,9 @@ Status show_sources(const FindingsSummary& summary, std::string_view findings,
   if (!sources.ok() || sources->empty()) return {};
   say("these calls are in the sources at:");
   for (const auto& [place, source] : *sources)
-    say(fmt::format("  {}+{}: {}", std::filesystem::path(place.path).filename().string(),
-                    place.offset, source));
+    show_source(fmt::format("  {}+{}: ", std::filesystem::path(place.path).filename().string(),
+                            place.offset),
+                source);
   if (path.empty() || summary.ended != summary.processes) return {};
   const std::string complete = with_sources(findings, *sources);
   return io::write_file(path, std::as_bytes(std::span(complete)));

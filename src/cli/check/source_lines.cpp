@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -94,22 +95,49 @@ std::string_view line_of(std::string_view text) {
   return known ? text : std::string_view();
 }
 
-// Reads, for each place, its address, and lines of sources until the next address.
+// A line of a source, and the function in which it is.
+struct SourcePlace {
+  std::string function, line;
+};
+
+// Names the functions only where a call was inlined: otherwise the stack has named it.
+std::string text_of(const std::vector<SourcePlace>& chain) {
+  std::string text;
+  for (const SourcePlace& place : chain) {
+    if (!text.empty()) text += kInlinedAt;
+    text += place.line;
+    if (chain.size() > 1 && !place.function.starts_with("??")) text += " in " + place.function;
+  }
+  return text;
+}
+
+// Reads, for each place, its address, and a function and a line for each level of inlining until
+// the next address.
 void add_lines(std::string_view text, const std::vector<CodePlace>& places, SourceLines& lines) {
   size_t next = 0;
+  std::vector<SourcePlace> chain;
+  const auto finish = [&] {
+    if (!chain.empty()) lines[places[next - 1]] = text_of(chain);
+    chain.clear();
+  };
+  std::optional<std::string> function;
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
-    if (line.starts_with("0x") && line.find_first_not_of("0123456789abcdef", 2) == line.npos) {
+    if (!function && line.starts_with("0x") &&
+        line.find_first_not_of("0123456789abcdef", 2) == line.npos) {
+      finish();
       if (next++ == places.size()) return;
-      continue;
+    } else if (!function) {
+      function = line;
+    } else {
+      const std::string_view source = line_of(line);
+      if (next != 0 && !source.empty()) chain.push_back({*function, std::string(source)});
+      function.reset();
     }
-    const std::string_view source = line_of(line);
-    if (next == 0 || source.empty()) continue;
-    std::string& known = lines[places[next - 1]];
-    known += fmt::format("{}{}", known.empty() ? "" : ", inlined at ", source);
   }
+  finish();
 }
 
 }  // namespace
@@ -123,8 +151,8 @@ Result<SourceLines> source_lines(const std::set<CodePlace>& places) {
     for (; place != places.end() && place->path == path && of_file.size() < kMostAtOnce; ++place)
       of_file.push_back(*place);
     if (!path.starts_with('/')) continue;  // of no file, or of none that can be found again
-    std::vector<std::string> command = {"addr2line", "--addresses", "--inlines",
-                                        "--exe",     path,          "--"};
+    std::vector<std::string> command = {"addr2line",  "--addresses", "--inlines", "--functions",
+                                        "--demangle", "--exe",       path,        "--"};
     for (const CodePlace& each : of_file) command.push_back(each.offset);
     MILLRACE_ASSIGN_OR_RETURN(const std::string text, output_of(command, limit));
     add_lines(text, of_file, lines);

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "base/status.h"
 
@@ -19,7 +20,11 @@ struct CodePlace {
   auto operator<=>(const CodePlace&) const = default;
 };
 
-// Such as "main.cpp:41". A call that was inlined has all its lines, the innermost first.
+// Between the lines of a call that was inlined and those of its caller.
+inline constexpr std::string_view kInlinedAt = ", inlined at ";
+
+// Such as "main.cpp:41". A call that was inlined has all its lines with their functions, the
+// innermost first: "main.cpp:12 in load(), inlined at main.cpp:41 in main".
 using SourceLines = std::map<CodePlace, std::string>;
 
 // Returns the lines of those places that have any. kUnsupported if addr2line is not installed;
