@@ -71,7 +71,9 @@ TEST_F(RecordTest, AJobThatFailedMaySucceed) {
   ::unsetenv("MILLRACE_FAULTS");
   const ProgramResult result = replay();
   EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.out, HasSubstr(": recorded DEVICE_FAILED, now OK\n"));
+  EXPECT_THAT(result.out, testing::ContainsRegex("job [0-9]+:1 of [^:]+: recorded DEVICE_FAILED, "
+                                                 "now OK\n"))
+      << "the name that a log and a timeline have";
   EXPECT_THAT(result.out, HasSubstr("0 equal, 0 different, 1 not compared\n"));
 }
 

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "io/file.h"
+#include "queue/requests/ids.h"
 
 namespace millrace::cli {
 namespace {
@@ -24,6 +25,7 @@ constexpr const char* kLines = "record.jsonl";
 // Tensors of a job: as many as the largest model and batch can have, and fewer than a hostile
 // record could name in a line.
 constexpr size_t kMostTensors = size_t{1} << 20;
+constexpr uint64_t kMostUnit = std::numeric_limits<uint16_t>::max();
 // A sum with a time of this machine's clock must not overflow.
 constexpr int64_t kMostNs = std::numeric_limits<int64_t>::max() / 2;
 
@@ -147,6 +149,8 @@ class Reader {
     job.number = members.number("submitted", std::numeric_limits<uint64_t>::max());
     const uint64_t model = members.number("model", std::numeric_limits<uint32_t>::max());
     job.submitted_ns = static_cast<int64_t>(members.number("ns", kMostNs));
+    if (members.has("unit")) job.unit = static_cast<uint16_t>(members.number("unit", kMostUnit));
+    if (members.has("id")) job.number_in_unit = members.number("id", queue::kCounterMask);
     job.frames =
         static_cast<uint32_t>(members.number("frames", std::numeric_limits<uint32_t>::max()));
     job.inputs = members.tensors("inputs");
@@ -217,6 +221,10 @@ bool is_itself(const fs::path& path, fs::file_type type) {
 }
 
 }  // namespace
+
+std::string RecordedJob::name() const {
+  return unit == 0 ? std::to_string(number) : fmt::format("{}:{}", unit, number_in_unit);
+}
 
 Result<Recording> read_recording(const std::string& folder) {
   const std::string path = folder + "/" + kLines;

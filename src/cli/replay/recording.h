@@ -26,6 +26,8 @@ struct RecordedTensor {
 
 struct RecordedJob {
   uint64_t number = 0;
+  uint16_t unit = 0;  // 0 if the record does not say it
+  uint64_t number_in_unit = 0;
   size_t model = 0;  // index of the model
   int64_t submitted_ns = 0;
   uint32_t frames = 1;
@@ -35,6 +37,9 @@ struct RecordedJob {
   std::vector<RecordedTensor> results;  // outputs with their bytes; none if they are not kept
 
   bool succeeded() const { return status == "OK"; }
+  // Returns the name that logs and timelines have, such as "3:17"; its number in a record without
+  // units.
+  std::string name() const;
 };
 
 struct RecordedModel {

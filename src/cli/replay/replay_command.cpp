@@ -97,7 +97,7 @@ Status Player::submit(const RecordedJob& job) {
   MILLRACE_ASSIGN_OR_RETURN(ReplayedJob replayed,
                             ReplayedJob::make(recording_, job, session.model(), random_));
   const Result<runtime::SessionJobId> id = session.submit(replayed.bindings());
-  if (!id.ok()) return id.status().with_context(fmt::format("job {}", job.number));
+  if (!id.ok()) return id.status().with_context(fmt::format("job {}", job.name()));
   flights_.push_back({std::move(replayed), *id});
   return {};
 }
@@ -133,7 +133,7 @@ Status Player::compare(ReplayedJob& replayed, JobOutcome& outcome) const {
     const auto ours = replayed.output(i);
     if (!replayed.boundary(i).open && recorded.bytes != ours.size())
       return corrupt_data(fmt::format("job {}: output \"{}\" has {} bytes, and in the model {}",
-                                      job.number, recorded.name, recorded.bytes, ours.size()));
+                                      job.name(), recorded.name, recorded.bytes, ours.size()));
     MILLRACE_ASSIGN_OR_RETURN(const auto bytes, bytes_of(recording_.folder, recorded));
     ++outcome.compared;
     MILLRACE_ASSIGN_OR_RETURN(

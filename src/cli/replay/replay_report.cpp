@@ -35,7 +35,7 @@ bool has_another_status(const JobOutcome& outcome) {
 }
 
 std::vector<std::string> lines_about(const JobOutcome& outcome) {
-  const std::string job = fmt::format("job {} of {}: ", outcome.job->number, outcome.model);
+  const std::string job = fmt::format("job {} of {}: ", outcome.job->name(), outcome.model);
   if (has_another_status(outcome))
     return {fmt::format("{}recorded {}, now {}", job, recorded_status(outcome),
                         outcome.status.ok() ? "OK" : outcome.status.to_string())};
@@ -49,7 +49,8 @@ std::vector<std::string> lines_about(const JobOutcome& outcome) {
 }
 
 Json json_of(const JobOutcome& outcome) {
-  Json json = {{"job", outcome.job->number},
+  Json json = {{"job", outcome.job->name()},
+               {"number", outcome.job->number},
                {"model", outcome.model},
                {"recorded_status", recorded_status(outcome)},
                {"status", std::string(to_string(outcome.status.code()))}};
