@@ -12,6 +12,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 class FaultPlanCommand : public CliTest {
  protected:
@@ -69,13 +70,18 @@ TEST_F(FaultPlanCommand, SaysWhatElseHappens) {
               AllOf(HasSubstr("All jobs take longer, 2 ms on average and 9 ms in the 99th "
                               "percentile."),
                     HasSubstr("log-normal"), HasSubstr("Seed 0 ")));
-  EXPECT_THAT(explained({""}), HasSubstr("no faults"));
+  EXPECT_THAT(explained({"nan:jobs=3"}),
+              StartsWith("What MILLRACE_FAULTS does with this plan:\nnan:jobs=3\n    Job 3 runs"));
+  EXPECT_THAT(explained({"fail:jobs=3", "--transfers"}),
+              StartsWith("What MILLRACE_TRANSFER_FAULTS does "));
+  EXPECT_EQ(explained({""}), "no faults\n");
 }
 
 TEST_F(FaultPlanCommand, ListsTheFaultsOfTheFirstJobs) {
   EXPECT_EQ(explained({"fail:jobs=2;slow:every=2,for=2ms", "--jobs", "5"}),
             explained({"fail:jobs=2;slow:every=2,for=2ms"}) +
                 "\n"
+                "What happens to the first 5 jobs:\n"
                 "job 2: takes 2 ms longer, fails with DEVICE_FAILED (VART RUNTIME_ERROR, NRT "
                 "NRT_HW_ERROR)\n"
                 "job 4: takes 2 ms longer\n"

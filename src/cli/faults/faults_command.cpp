@@ -26,7 +26,9 @@ bool is_random(const FaultSettings& settings) {
 
 void print_explanation(const FaultSettings& settings, Work work) {
   const std::vector<ExplainedPart> parts = explain(settings, work);
-  if (parts.empty()) print_escaped("no faults\n");
+  if (parts.empty()) return print_escaped("no faults\n");
+  print_escaped("What {} does with this plan:\n",
+                work == Work::kJob ? "MILLRACE_FAULTS" : "MILLRACE_TRANSFER_FAULTS");
   for (const ExplainedPart& part : parts) {
     print_escaped("{}\n", part.text);
     for (const std::string& sentence : part.sentences) print_escaped("    {}\n", sentence);
@@ -73,7 +75,8 @@ Status run_faults(const FaultsArguments& arguments) {
   MILLRACE_ASSIGN_OR_RETURN(const FaultSettings settings, FaultPlan::parse(arguments.text, work));
   print_explanation(settings, work);
   if (arguments.jobs == 0) return {};
-  print_escaped("\n");
+  print_escaped("\nWhat happens to the first {} {}s:\n", arguments.jobs,
+                arguments.transfers ? "transfer" : "job");
   if (needs_names(settings, arguments))
     print_escaped("(--unit and --model say which unit and model the {}s below have)\n",
                   arguments.transfers ? "transfer" : "job");
