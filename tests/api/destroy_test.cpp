@@ -68,7 +68,8 @@ TEST_F(Destroy, ACloseThatWaitsSaysForWhat) {
   unit.close();
   EXPECT_EQ(job.wait(kPoll).code(), StatusCode::kHung);
   EXPECT_EQ(log.count("the close of the unit waits for it"), 1u);
-  EXPECT_EQ(log.count("'the wheel': request 0x"), 2u) << "that it waits, and that it gave it up";
+  EXPECT_EQ(log.count(":1 of unit 'the wheel' (request 0x"), 2u)
+      << "that it waits, and that it gave it up";
   for (const char* part : {" is running, in frame 0, partition 0 of model \"tiny\"",
                            "gives it up after 20 ms without progress"})
     EXPECT_EQ(log.count(part), 1u) << part;

@@ -89,7 +89,8 @@ TEST_F(Watched, HasOneIdInTheLogAndTheNameOfItsUnit) {
   ASSERT_EQ(schedule(nullptr, &sequence), NRT_SUCCESS);
   await(sequence);
   expect_one_id(log, sequence);
-  EXPECT_EQ(log.count("(COMPUTE of core 0, request 1) failed with NRT_TIMEOUT"), 1u);
+  EXPECT_EQ(log.count(":1 of COMPUTE of core 0 (request "), 1u);
+  EXPECT_EQ(log.count(") failed with NRT_TIMEOUT"), 1u);
 }
 
 TEST_F(Watched, HasTheNameOfItsQueueInTheLogWhereThereAreSeveral) {
@@ -99,7 +100,8 @@ TEST_F(Watched, HasTheNameOfItsQueueInTheLogWhereThereAreSeveral) {
   ASSERT_EQ(schedule_write(nullptr, &sequence, 1), NRT_SUCCESS);
   await(sequence);
   expect_one_id(log, sequence);
-  EXPECT_EQ(log.count("(TENSOR_OP queue 1 of core 0, request 1) failed with NRT_HW_ERROR"), 1u);
+  EXPECT_EQ(log.count(":1 of TENSOR_OP queue 1 of core 0 (request "), 1u);
+  EXPECT_EQ(log.count(") failed with NRT_HW_ERROR"), 1u);
 }
 
 }  // namespace

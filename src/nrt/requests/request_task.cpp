@@ -31,9 +31,10 @@ void RequestTask::write_status(const queue::Completion& completion) noexcept {
 void RequestTask::log_failure(const queue::Completion& completion, NRT_STATUS code) const noexcept {
   if (!log_enabled(LogLevel::kError)) return;
   try {
-    log_format(LogLevel::kError, "nrt", "request {:#x} ({}, request {}) failed with {}: {}",
-               outward(completion.sequence), name_of(address_with(unit_.number)),
-               queue::counter_of(completion.sequence), name_of(code), completion.status.message());
+    log_format(LogLevel::kError, "nrt", "job {}:{} of {} (request {:#x}) failed with {}: {}",
+               queue::unit_of(completion.sequence), queue::counter_of(completion.sequence),
+               name_of(address_with(unit_.number)), outward(completion.sequence), name_of(code),
+               completion.status.message());
   } catch (const std::exception&) {
     log(LogLevel::kError, "nrt", completion.status.message());
   }

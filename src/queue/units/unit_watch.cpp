@@ -161,11 +161,13 @@ void Unit::Impl::log_close_waits(uint64_t counter, std::chrono::nanoseconds pati
   }
 }
 
-// Names the unit and the request as its users know them.
+// Names the request as timelines do, and with the id that its users know, such as: job 3:17 of unit
+// 'COMPUTE of core 0' (request 0x10011).
 std::string Unit::Impl::name_of(uint64_t counter) const {
-  const uint16_t number = options_.shown_number.value_or(id());
-  return fmt::format("unit {} '{}': request {:#x}", number, options_.name,
-                     sequence_of(number, counter));
+  const std::string unit =
+      options_.name.empty() ? std::string() : fmt::format(" of unit '{}'", options_.name);
+  return fmt::format("job {}:{}{} (request {:#x})", id(), counter, unit,
+                     sequence_of(options_.shown_number.value_or(id()), counter));
 }
 
 // Describes what the request is doing.
