@@ -107,7 +107,9 @@ TEST_F(TraceTest, SaysThatAProgramHasLeftNone) {
 TEST_F(TraceTest, CountsTheJobsThatFailed) {
   const ProgramResult result = traced("MILLRACE_FAULTS=fail=2 " + bench(4));
   EXPECT_NE(result.exit_code, 0);
-  EXPECT_THAT(result.err, HasSubstr("; 1 failed"));
+  EXPECT_THAT(result.err,
+              testing::ContainsRegex(
+                  "; 1 failed, first [0-9]+:[0-9]+ with DEVICE_FAILED; 1 injected fault\n"));
 }
 
 TEST_F(TraceTest, RefusesWhatCannotBeTraced) {

@@ -17,6 +17,8 @@ struct TraceSummary {
   uint64_t dropped = 0;  // events that the trace no longer has
   std::string longest;   // the job with the longest run; empty if there is none
   double longest_us = 0;
+  std::string first_failed, first_status;  // of the failed jobs the one that ended first
+  uint64_t faults = 0;                     // that were injected
 };
 
 // Reads the text of a trace file. kInvalidArgument for another text.
