@@ -8,7 +8,7 @@ const canvas = document.getElementById("canvas");
 const hint = document.getElementById("hint"), found = document.getElementById("found");
 const kFont = "12px system-ui, sans-serif";
 const kName = 150, kRow = 26, kSlice = 20, kPhase = 8, kTop = 22;
-const kFailures = 50;  // rows of the tables of failures
+const kFailures = 20;  // rows of the tables of failures
 const kProcesses =
     {[kHost]: "host threads", [kLanes]: "lanes", [kUnits]: "jobs that wait", [kRanks]: "between ranks"};
 
