@@ -1,5 +1,5 @@
 // `millrace run`: runs a model on the frames of input files, prints a summary of each output and,
-// where asked to, the boxes of a detector, and writes outputs, inputs and a picture with the boxes.
+// where asked to, what it found on a photo, and writes outputs, inputs and the photo with that.
 // With a sandbox or a time limit a child process does this work, and the parent writes the files.
 #include <fmt/format.h>
 
@@ -53,7 +53,8 @@ Result<std::vector<FrameReport>> report_on(const graph::CompiledModel& model, de
   for (uint32_t frame = 0; frame < inputs.frames; ++frame) {
     const JobBuffers& job = jobs[frame / model.batch_size];
     const uint32_t of_job = frame % model.batch_size;
-    FrameReport report{.source = inputs.names[frame], .outputs = {}, .detections = {}};
+    FrameReport report{
+        .source = inputs.names[frame], .outputs = {}, .detections = {}, .segments = {}};
     for (size_t i = 0; i < model.outputs.size(); ++i) {
       const graph::Boundary output = job.output_boundary(of_job, i);
       MILLRACE_ASSIGN_OR_RETURN(const std::vector<float> values,
@@ -65,14 +66,14 @@ Result<std::vector<FrameReport>> report_on(const graph::CompiledModel& model, de
   return frames;
 }
 
-// Finds the boxes of a detector on the photo and adds them to its report. Returns the photo with
-// them, as a file.
-Result<std::vector<std::byte>> draw_boxes(const graph::CompiledModel& model,
-                                          const LoadedInputs& inputs, device::View view,
-                                          const JobBuffers& job,
-                                          const std::vector<std::string>& labels,
-                                          const RunArguments& arguments, io::Canvas& photo,
-                                          FrameReport* report) {
+// Draws what the network has found on the photo, which are the segments of one that segments and
+// the boxes of a detector, and adds them to its report. Returns the photo with them, as a file.
+Result<std::vector<std::byte>> draw_findings(const graph::CompiledModel& model,
+                                             const LoadedInputs& inputs, device::View view,
+                                             const JobBuffers& job,
+                                             const std::vector<std::string>& labels,
+                                             const RunArguments& arguments, io::Canvas& photo,
+                                             FrameReport* report) {
   MILLRACE_ASSIGN_OR_RETURN(const io::PictureOptions picture, picture_options(arguments.picture));
   std::vector<DetectorOutput> outputs;
   for (size_t i = 0; i < report->outputs.size(); ++i) {
@@ -80,11 +81,16 @@ Result<std::vector<std::byte>> draw_boxes(const graph::CompiledModel& model,
     MILLRACE_ASSIGN_OR_RETURN(std::vector<float> values, values_of(output, view, job.output(0, i)));
     outputs.push_back(detector_output(model, output, std::move(values)));
   }
-  MILLRACE_ASSIGN_OR_RETURN(
-      report->detections,
-      detections_on_photo(outputs, inputs.boundaries.front().cpu, picture.fit, photo,
-                          static_cast<float>(arguments.least_score), labels));
-  draw_detections(*report->detections, photo);
+  const tensor::TensorDesc& input = inputs.boundaries.front().cpu;
+  const auto least_score = static_cast<float>(arguments.least_score);
+  const InputSize size{.width = input.shape[3], .height = input.shape[2]};
+  if (const auto map = class_map_in(outputs, size, least_score)) {
+    report->segments = draw_segments(*map, input, picture.fit, labels, photo);
+  } else {
+    MILLRACE_ASSIGN_OR_RETURN(report->detections, detections_on_photo(outputs, input, picture.fit,
+                                                                      photo, least_score, labels));
+    draw_detections(*report->detections, photo);
+  }
   Result<std::vector<std::byte>> file = photo.encode(io::writable_format(arguments.draw));
   if (!file.ok()) return file.status().with_context("--draw " + arguments.draw);
   return file;
@@ -122,8 +128,8 @@ Status load_and_run(const RunArguments& arguments, const OutputSink& sink) {
                             report_on(model, view, inputs, jobs, labels, arguments.top));
   std::vector<std::byte> drawn;
   if (photo) {
-    MILLRACE_ASSIGN_OR_RETURN(drawn, draw_boxes(model, inputs, view, jobs.front(), labels,
-                                                arguments, *photo, &report.front()));
+    MILLRACE_ASSIGN_OR_RETURN(drawn, draw_findings(model, inputs, view, jobs.front(), labels,
+                                                   arguments, *photo, &report.front()));
   }
   (arguments.json ? print_run_json : print_run_text)(report);
   if (photo) MILLRACE_RETURN_IF_ERROR(sink(kDrawnPicture, drawn));

@@ -61,6 +61,12 @@ Json describe_output(const OutputSummary& output) {
   return json;
 }
 
+uint64_t pixels_of(const std::vector<PixelRun>& mask) {
+  uint64_t pixels = 0;
+  for (const PixelRun& run : mask) pixels += run.right - run.left;
+  return pixels;
+}
+
 void print_detections(const std::vector<PhotoDetection>& detections) {
   print_escaped("{} detection{}\n", detections.size(), detections.size() == 1 ? "" : "s");
   for (size_t i = 0; i < detections.size(); ++i) {
@@ -68,11 +74,29 @@ void print_detections(const std::vector<PhotoDetection>& detections) {
     print_escaped("  {}. {} {:.6g}{}{}  x {:.0f} to {:.0f}, y {:.0f} to {:.0f}\n", i + 1,
                   found.object_class, found.score, found.label.empty() ? "" : "  ", found.label,
                   found.left, found.right, found.top, found.bottom);
+    if (!found.mask.empty()) print_escaped("     mask of {} pixels\n", pixels_of(found.mask));
     if (found.key_points.empty()) continue;
     print_escaped("     key points");
     for (const auto& [x, y] : found.key_points) print_escaped(" ({:.0f},{:.0f})", x, y);
     print_escaped("\n");
   }
+}
+
+void print_segments(const std::vector<PhotoSegment>& segments) {
+  print_escaped("{} class{}\n", segments.size(), segments.size() == 1 ? "" : "es");
+  for (const PhotoSegment& segment : segments)
+    print_escaped("  {}{}{}  {:.1f} % of the photo\n", segment.object_class,
+                  segment.label.empty() ? "" : "  ", segment.label, 100 * segment.share);
+}
+
+Json describe_segments(const std::vector<PhotoSegment>& segments) {
+  Json list = Json::array();
+  for (const PhotoSegment& segment : segments) {
+    Json entry = {{"class", segment.object_class}, {"share", segment.share}};
+    if (!segment.label.empty()) entry["label"] = segment.label;
+    list.push_back(std::move(entry));
+  }
+  return list;
 }
 
 Json describe_detections(const std::vector<PhotoDetection>& detections) {
@@ -84,6 +108,7 @@ Json describe_detections(const std::vector<PhotoDetection>& detections) {
     entry["top"] = found.top;
     entry["right"] = found.right;
     entry["bottom"] = found.bottom;
+    if (!found.mask.empty()) entry["mask_pixels"] = pixels_of(found.mask);
     for (const auto& [x, y] : found.key_points) entry["key_points"].push_back(Json::array({x, y}));
     list.push_back(std::move(entry));
   }
@@ -112,6 +137,7 @@ void print_run_text(const std::vector<FrameReport>& frames) {
     if (frames.size() > 1) print_escaped("frame {}  {}\n", i, frames[i].source);
     for (const OutputSummary& output : frames[i].outputs) print_output(output);
     if (frames[i].detections) print_detections(*frames[i].detections);
+    if (frames[i].segments) print_segments(*frames[i].segments);
   }
 }
 
@@ -123,6 +149,7 @@ void print_run_json(const std::vector<FrameReport>& frames) {
     json["frames"].push_back({{"source", frame.source}, {"outputs", std::move(outputs)}});
     if (frame.detections)
       json["frames"].back()["detections"] = describe_detections(*frame.detections);
+    if (frame.segments) json["frames"].back()["segments"] = describe_segments(*frame.segments);
   }
   print_escaped_lines(json_lines(std::move(json)));
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/detections/photo_detections.h"
+#include "cli/detections/photo_segments.h"
 #include "tensor/desc.h"
 
 namespace millrace::cli {
@@ -28,7 +29,9 @@ struct OutputSummary {
 struct FrameReport {
   std::string source;  // the file of the first input
   std::vector<OutputSummary> outputs;
-  std::optional<std::vector<PhotoDetection>> detections;  // with --draw
+  // With --draw, one of both.
+  std::optional<std::vector<PhotoDetection>> detections;
+  std::optional<std::vector<PhotoSegment>> segments;
 };
 
 // Summarises an output with these values, and ranks its `top` highest ones.

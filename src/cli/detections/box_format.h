@@ -38,6 +38,9 @@ std::optional<Detections> decode_scores_and_corners(DetectorOutputs outputs, con
 // YOLOv8 and later without NMS: [1,4+C,N] with centre, size and class scores.
 std::optional<Detections> decode_columns(DetectorOutputs outputs, const InputSize& input,
                                          float least_score);
+// YOLOv8's segmentation models: [1,4+C+M,N], with the weights of M masks, and [1,M,H,W] (masks.h).
+std::optional<Detections> decode_masked_columns(DetectorOutputs outputs, const InputSize& input,
+                                                float least_score);
 // YOLOv5 and v7: [1,N,5+C] with centre, size, objectness and class scores.
 std::optional<Detections> decode_rows(DetectorOutputs outputs, const InputSize& input,
                                       float least_score);

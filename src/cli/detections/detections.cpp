@@ -30,6 +30,7 @@ constexpr std::array kKnownFormats = {
     KnownFormat{"rows [N,5], [N,6] or [N,7] after NMS", decode_kept_rows, true},
     KnownFormat{"scores [1,N,C] and corners [1,N,4]", decode_scores_and_corners, false},
     KnownFormat{"[1,4+C,N] of YOLOv8", decode_columns, false},
+    KnownFormat{"[1,4+C+M,N] of YOLOv8 with masks [1,M,H,W]", decode_masked_columns, false},
     KnownFormat{"[1,5+3K,N] of YOLOv8 with K key points", decode_poses, false},
     KnownFormat{"[1,N,5+C] of YOLOv5", decode_rows, false},
     KnownFormat{"[1,5+C,H,W] of FastestDet", decode_fastestdet, false}};
@@ -39,9 +40,10 @@ Status no_known_format(DetectorOutputs outputs) {
   for (const DetectorOutput& output : outputs)
     given.push_back(fmt::format("'{}' [{}]", output.desc.name, fmt::join(output.desc.shape, ",")));
   for (const KnownFormat& format : kKnownFormats) known.emplace_back(format.shapes);
-  return unsupported(
-      fmt::format("the outputs {} are in no format of boxes that is known. Known are {}",
-                  fmt::join(given, ", "), fmt::join(known, "; ")));
+  return unsupported(fmt::format(
+      "the outputs {} are in no format of boxes or segments that is known. Known are {}; "
+      "[1,C,H,W], [1,H,W,C] and [1,H,W] of segmentation, which cover the input",
+      fmt::join(given, ", "), fmt::join(known, "; ")));
 }
 
 bool has_valid_box(const vision::Detection& found) {

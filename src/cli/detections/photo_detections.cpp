@@ -7,19 +7,14 @@
 #include <utility>
 
 #include "cli/detections/key_points.h"
+#include "cli/detections/masks.h"
+#include "cli/detections/photo_grid.h"
 #include "vision/preprocess/geometry.h"
 
 namespace millrace::cli {
 namespace {
 
 constexpr uint32_t kLongestJpegSide = 65500;  // JPEG_MAX_DIMENSION of libjpeg-turbo
-
-// Returns the map from the photo to the network's input.
-vision::Geometry geometry_on(const io::Canvas& photo, const InputSize& input,
-                             const vision::FitOptions& fit) {
-  return vision::geometry_of(
-      vision::place(fit, {0, 0, photo.width(), photo.height()}, {0, 0, input.width, input.height}));
-}
 
 PhotoDetection on_photo(const vision::Detection& found, const KeyPoints& points,
                         const vision::Geometry& geometry, const io::Canvas& photo,
@@ -44,7 +39,29 @@ PhotoDetection on_photo(const vision::Detection& found, const KeyPoints& points,
           .top = y(box.y),
           .right = x(double{box.x} + box.width),
           .bottom = y(double{box.y} + box.height),
-          .key_points = std::move(key_points)};
+          .key_points = std::move(key_points),
+          .mask = {}};
+}
+
+// Returns the pixels of the photo in the cells of a mask, and so in the box of its detection.
+std::vector<PixelRun> mask_on_photo(const Mask& mask, const PhotoDetection& found,
+                                    const vision::Geometry& geometry, const InputSize& input) {
+  if (mask.rows == 0) return {};
+  const PhotoGrid grid(geometry, input, mask.rows, mask.columns);
+  const auto left = static_cast<uint32_t>(found.left);
+  const auto right = static_cast<uint32_t>(std::ceil(found.right));
+  const auto bottom = static_cast<uint32_t>(std::ceil(found.bottom));
+  std::vector<PixelRun> runs;
+  for (auto y = static_cast<uint32_t>(found.top); y < bottom; ++y)
+    for (uint32_t x = left; x < right; ++x) {
+      const std::optional<size_t> cell = grid.cell_of(x, y);
+      if (!cell || !mask.inside[*cell]) continue;
+      if (!runs.empty() && runs.back().row == y && runs.back().right == x)
+        ++runs.back().right;
+      else
+        runs.push_back({y, x, x + 1});
+    }
+  return runs;
 }
 
 std::string caption_of(const PhotoDetection& found) {
@@ -94,17 +111,22 @@ Result<std::vector<PhotoDetection>> detections_on_photo(std::span<const Detector
   MILLRACE_ASSIGN_OR_RETURN(const auto found, detections_in(outputs, size, least_score));
   const vision::Geometry geometry = geometry_on(photo, size, fit);
   const std::vector<KeyPoints> points = key_points_of(found, outputs, size);
+  const std::vector<Mask> masks = masks_of(found, outputs, size);
   std::vector<PhotoDetection> detections;
   detections.reserve(found.size());
   for (size_t i = 0; i < found.size(); ++i) {
     PhotoDetection mapped = on_photo(found[i], points[i], geometry, photo, labels);
-    if (mapped.left < mapped.right && mapped.top < mapped.bottom)
-      detections.push_back(std::move(mapped));
+    if (!(mapped.left < mapped.right && mapped.top < mapped.bottom)) continue;
+    mapped.mask = mask_on_photo(masks[i], mapped, geometry, size);
+    detections.push_back(std::move(mapped));
   }
   return detections;
 }
 
 void draw_detections(std::span<const PhotoDetection> detections, io::Canvas& photo) {
+  for (auto found = detections.rbegin(); found != detections.rend(); ++found)
+    for (const PixelRun& run : found->mask)
+      for (uint32_t x = run.left; x < run.right; ++x) photo.tint(x, run.row, found->object_class);
   const double half = std::max(1.0, std::max(photo.width(), photo.height()) / 200.0);
   for (auto found = detections.rbegin(); found != detections.rend(); ++found) {
     photo.draw({.left = found->left,

@@ -14,6 +14,13 @@
 
 namespace millrace::cli {
 
+// Pixels of a row of the photo, from column `left` to before `right`.
+struct PixelRun {
+  uint32_t row = 0;
+  uint32_t left = 0;
+  uint32_t right = 0;
+};
+
 // A detection in pixels of the photo, within its edges.
 struct PhotoDetection {
   uint32_t object_class = 0;
@@ -21,6 +28,7 @@ struct PhotoDetection {
   float score = 0;
   double left = 0, top = 0, right = 0, bottom = 0;
   std::vector<std::pair<double, double>> key_points;  // (x, y)
+  std::vector<PixelRun> mask;
 };
 
 // Checks that the name of the drawn picture says which format it gets.
@@ -45,8 +53,8 @@ Result<std::vector<PhotoDetection>> detections_on_photo(std::span<const Detector
                                                         const io::Canvas& photo, float least_score,
                                                         const std::vector<std::string>& labels);
 
-// Draws boxes with labels or class numbers, and scores, and key points as small squares. The best
-// comes last, on top of others.
+// Colours masks, and draws boxes with labels or class numbers, and scores, and key points as small
+// squares. The best comes last, on top of others.
 void draw_detections(std::span<const PhotoDetection> detections, io::Canvas& photo);
 
 }  // namespace millrace::cli

@@ -119,6 +119,14 @@ void Canvas::draw(const Mark& mark) {
   if (!mark.caption.empty()) write_caption(*pixels_, mark, box, colour);
 }
 
+void Canvas::tint(uint32_t x, uint32_t y, uint32_t colour) noexcept {
+  const Colour& with = kColours[colour % kColours.size()];
+  uint8_t* const at = pixels_->bytes.get() + y * pixels_->stride() + size_t{x} * 3;
+  at[0] = static_cast<uint8_t>((at[0] + with.red) / 2);
+  at[1] = static_cast<uint8_t>((at[1] + with.green) / 2);
+  at[2] = static_cast<uint8_t>((at[2] + with.blue) / 2);
+}
+
 Result<std::vector<std::byte>> Canvas::encode(std::string_view format) const {
   if (format == "jpeg") return encode_jpeg(*pixels_);
   if (format == "png") return encode_png(*pixels_);

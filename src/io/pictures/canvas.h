@@ -1,5 +1,5 @@
-// Canvas: a picture file on which boxes with captions are drawn, for reports of detectors. Movable.
-// One thread at a time.
+// Canvas: a picture file on which boxes with captions are drawn and areas are coloured, for reports
+// of detectors. Movable. One thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -39,6 +39,10 @@ class Canvas {
   // Draws the outline of a box and its caption. What lies outside of the picture is left out.
   // Lines and letters are larger in larger pictures.
   void draw(const Mark& mark);
+
+  // Mixes a pixel, half and half, with a colour, which is numbered as that of a mark. Requirement:
+  // it is a pixel of the picture.
+  void tint(uint32_t x, uint32_t y, uint32_t colour) noexcept;
 
   // Returns the picture as a file of this format, one of those of writable_format(). kOutOfMemory;
   // kInvalidArgument for another format.

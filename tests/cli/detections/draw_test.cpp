@@ -1,6 +1,7 @@
 // `millrace run --draw` on real detectors. Skipped where the models are not beside the project.
 #include <gmock/gmock.h>
 
+#include <onnx/onnx_pb.h>
 #include <array>
 #include <filesystem>
 #include <fstream>
@@ -115,6 +116,78 @@ TEST_F(PhotoTest, OnePictureAndAFormatAreNeeded) {
   expect_failure(run({"-i", file("zeros.bin"), "--draw", file("a.jpg")}), "needs a picture");
 }
 
+// Returns red, green and blue of a pixel of a picture with 40 x 30 pixels.
+std::array<float, 3> pixel(const io::Canvas& canvas, size_t x, size_t y) {
+  const TemporaryDirectory directory;
+  const auto png = canvas.encode("png");
+  EXPECT_TRUE(png.ok() && io::write_file(directory.file("drawn.png"), *png).ok());
+  io::PictureOptions options;
+  options.channels = 3;
+  options.width = 40;
+  options.height = 30;
+  const auto planes = io::load_picture(directory.file("drawn.png"), options);
+  EXPECT_TRUE(planes.ok()) << planes.status().message();
+  if (!planes.ok()) return {};
+  const auto at = [&](size_t plane) { return (*planes)[(plane * 30 + y) * 40 + x]; };
+  return {at(0), at(1), at(2)};
+}
+
+// A network that says how red, green and blue each pixel is, from 0 to 1.
+std::string colour_network() {
+  onnx::ModelProto model;
+  model.set_ir_version(8);
+  model.add_opset_import()->set_version(13);
+  auto* const graph = model.mutable_graph();
+  graph->set_name("colours");
+  auto* const node = graph->add_node();
+  node->set_op_type("Softmax");
+  node->add_input("image");
+  node->add_output("classes");
+  auto* const axis = node->add_attribute();
+  axis->set_name("axis");
+  axis->set_type(onnx::AttributeProto::INT);
+  axis->set_i(1);
+  for (auto* const value : {graph->add_input(), graph->add_output()}) {
+    auto* const type = value->mutable_type()->mutable_tensor_type();
+    type->set_elem_type(onnx::TensorProto::FLOAT);
+    for (const int64_t side : {1, 3, 30, 40}) type->mutable_shape()->add_dim()->set_dim_value(side);
+  }
+  graph->mutable_input(0)->set_name("image");
+  graph->mutable_output(0)->set_name("classes");
+  return model.SerializeAsString();
+}
+
+// The left quarter of the photo is red, the rest blue.
+TEST_F(PhotoTest, SegmentsColourThePhoto) {
+  const std::string network = colour_network();
+  ASSERT_TRUE(io::write_file(file("colours.onnx"), std::as_bytes(std::span(network))).ok());
+  std::string pixels = "P6\n40 30\n255\n";
+  for (int y = 0; y < 30; ++y)
+    for (int x = 0; x < 40; ++x) pixels += x < 10 ? "\xF0\x01\x01" : "\x01\x01\xF0";
+  ASSERT_TRUE(io::write_file(file("photo.ppm"), std::as_bytes(std::span(pixels))).ok());
+  const std::string labels = "red\ngreen\nblue\n";
+  ASSERT_TRUE(io::write_file(file("labels.txt"), std::as_bytes(std::span(labels))).ok());
+  const std::vector<std::string> command = {"run",         file("colours.onnx"),
+                                            "-i",          file("photo.ppm"),
+                                            "--draw",      file("a.png"),
+                                            "--labels",    file("labels.txt"),
+                                            "--normalize", "unit"};
+  const ProgramResult text = millrace(command);
+  ASSERT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("2 classes\n  2  blue  75.0 % of the photo\n"
+                                  "  0  red  25.0 % of the photo\n"));
+  auto as_json = command;
+  as_json.push_back("--json");
+  const json found = json::parse(millrace(as_json).out)["frames"][0];
+  ASSERT_EQ(found["segments"].size(), 2u);
+  EXPECT_EQ(found["segments"][1]["share"], 0.25);
+  EXPECT_FALSE(found.contains("detections"));
+  const auto drawn = io::Canvas::open(file("a.png"));
+  ASSERT_TRUE(drawn.ok()) << drawn.status().message();
+  EXPECT_EQ(pixel(*drawn, 5, 15), (std::array<float, 3>{240, 1, 1})) << "class 0 stays";
+  EXPECT_NE(pixel(*drawn, 30, 15), (std::array<float, 3>{1, 1, 240})) << "class 2 is coloured";
+}
+
 // Such a stack is preprocessed as pictures are, but is no file to draw on.
 TEST_F(PhotoTest, AnArrayOfPixelsIsNoPictureToDrawOn) {
   const io::Array pixels{tensor::DataType::kUint8, {1, 32, 32}, std::vector<std::byte>(32 * 32)};
@@ -186,22 +259,6 @@ TEST_F(PhotoTest, TheInputIsSavedInTheHardwareView) {
 TEST_F(PhotoTest, AnInputToSaveIsOneOfTheModel) {
   expect_failure(run({"-i", photo(), "--save-input", "pixels=" + file("a.bin")}),
                  "--save-input pixels=");
-}
-
-// Returns red, green and blue of a pixel of a picture with 40 x 30 pixels.
-std::array<float, 3> pixel(const io::Canvas& canvas, size_t x, size_t y) {
-  const TemporaryDirectory directory;
-  const auto png = canvas.encode("png");
-  EXPECT_TRUE(png.ok() && io::write_file(directory.file("drawn.png"), *png).ok());
-  io::PictureOptions options;
-  options.channels = 3;
-  options.width = 40;
-  options.height = 30;
-  const auto planes = io::load_picture(directory.file("drawn.png"), options);
-  EXPECT_TRUE(planes.ok()) << planes.status().message();
-  if (!planes.ok()) return {};
-  const auto at = [&](size_t plane) { return (*planes)[(plane * 30 + y) * 40 + x]; };
-  return {at(0), at(1), at(2)};
 }
 
 TEST(Canvas, DrawsWithinThePictureOnly) {

@@ -15,12 +15,13 @@ namespace {
 void add_drawing_flags(CLI::App& command, RunArguments& arguments) {
   auto* const draw = taking(
       command.add_option("--draw", arguments.draw,
-                         "a .jpg or .png file to write: the photo with the boxes that a detector "
-                         "found, which are printed, too"),
+                         "a .jpg or .png file to write: the photo with the boxes, key points and "
+                         "masks that a network found, which are printed, too"),
       "FILE");
-  as_number(command.add_option("--least-score", arguments.least_score,
-                               "with --draw: boxes with a lower score are left out"),
-            0, 1)
+  as_number(
+      command.add_option("--least-score", arguments.least_score,
+                         "with --draw: boxes, or a foreground, with a lower score are left out"),
+      0, 1)
       ->needs(draw)
       ->capture_default_str();
   taking(command.add_option(
