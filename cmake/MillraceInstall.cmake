@@ -32,7 +32,7 @@ install(TARGETS ${shipped_samples} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} C
 # Sources that build outside of the repository, and the network that they can run. They are no documentation,
 # which the base images of containers leave out.
 set(data_folder ${CMAKE_INSTALL_DATADIR}/millrace)
-foreach(folder common vart_x_common nrt_common native ${shipped_samples})
+foreach(folder common vart_x_common nrt_common native decode ${shipped_samples})
   install(DIRECTORY samples/${folder} DESTINATION ${data_folder}/samples COMPONENT samples
     PATTERN CMakeLists.txt EXCLUDE)
 endforeach()

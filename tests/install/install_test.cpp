@@ -83,6 +83,21 @@ TEST(InstalledPkgConfig, PointsIntoTheInstallation) {
   }
 }
 
+// The sample of the native API that has several files, from its installed sources.
+TEST(InstalledSamples, BuildAndRun) {
+  MILLRACE_NEED_INSTALLATION();
+  const TemporaryDirectory directory;
+  std::filesystem::create_directory(directory.file("samples"));
+  const std::string work = directory.file("samples/decode");
+  std::filesystem::copy(kPrefix + "/share/millrace/samples/decode", work);
+  const ProgramResult built = run_clean({"make", "decode", "CXXFLAGS=-O0"}, work, {kPkgConfigPath});
+  ASSERT_EQ(built.exit_code, 0) << built.out << built.err;
+  const ProgramResult result =
+      run_clean({work + "/decode", MILLRACE_STAGE "/model.rai"}, work, {kLibraryPath});
+  EXPECT_EQ(result.exit_code, 1) << result.out;
+  EXPECT_THAT(result.err, HasSubstr("the profiles are none"));
+}
+
 TEST(InstalledLibrary, HasAStableName) {
   MILLRACE_NEED_INSTALLATION();
   for (const std::string name : {"libvart-ml.so", "libvart-x.so", "libxrt_coreutil.so"}) {

@@ -91,6 +91,7 @@ TEST_F(DebianPackages, HoldTheInstallation) {
         {"/usr/bin/vart_infer_async", "/usr/share/millrace/samples/vart_infer_async/Makefile",
          "/usr/share/millrace/samples/nrt_common/",
          "/usr/share/millrace/samples/native/first_job.cpp",
+         "/usr/share/millrace/samples/decode/Makefile",
          "/usr/share/millrace/models/glyphs/glyphs.onnx"});
   holds("millrace-doc",
         {"/usr/share/doc/millrace/README.md", "/usr/share/doc/millrace/docs/vart.md"});
