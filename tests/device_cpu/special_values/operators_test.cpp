@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/max_isa.h"
+#include "base/process/topology.h"
 #include "tests/device_cpu/model_builder.h"
 #include "tests/device_cpu/special_values/special_values.h"
 
@@ -57,7 +58,7 @@ Tensor without_negative_zeros(const Tensor& x) {
 
 // Without AVX-512, oneDNN's conversions to BF16 add 0 to each value.
 bool bf16_has_negative_zeros() {
-  return __builtin_cpu_supports("avx512f") && max_isa().value() != MaxIsa::kAvx2;
+  return topology().features.avx512 && max_isa().value() != MaxIsa::kAvx2;
 }
 
 enum class Place { kNpu, kNpuBf16, kCpu };
