@@ -27,6 +27,7 @@ struct HttpLimits {
 
 struct Options {
   std::vector<std::string> models;  // .onnx files, archives, and folders of models
+  std::string name;                 // of the only model; empty: that of its file or folder
   std::string address = "127.0.0.1";
   uint16_t http_port = 8080;          // 0: any free one
   std::optional<uint16_t> grpc_port;  // 0: any free one; none: no gRPC

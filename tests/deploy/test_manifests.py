@@ -140,7 +140,7 @@ class Served(unittest.TestCase):
             if word.startswith("--grpc-port="):
                 word = "" if WITHOUT_GRPC else "--grpc-port=0"
             if word and not word.startswith(("--http-port=", "--address=")):
-                yield word
+                yield word.replace("{{.Name}}", "glyphs")
         yield folder
 
 

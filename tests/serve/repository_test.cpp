@@ -52,6 +52,20 @@ TEST_F(Repository, AModelMayHaveTheNameOfACall) {
   EXPECT_EQ(client().get("/v2/models/stats/stats").status, 200);
 }
 
+TEST_F(Repository, TheOnlyModelMayHaveAnotherName) {
+  add("tiny/1/model.rai");
+  options_.name = "service-7";
+  options_.model_control = true;
+  start_server();
+  EXPECT_EQ(client().post("/v2/models/service-7/infer", tiny_body()).status, 200);
+  EXPECT_EQ(client().post("/v2/repository/models/service-7/load", "").status, 200);
+  EXPECT_EQ(client().get("/v2/models/service-7/versions/1/ready").status, 200);
+  EXPECT_EQ(client().get("/v2/models/tiny").status, 404);
+  add("other/model.rai");
+  EXPECT_THAT(serve::Server::start(options_).status().message(),
+              HasSubstr("--name service-7 is for one model"));
+}
+
 TEST_F(Repository, ABrokenModelIsNamedAndTheOthersServe) {
   add("tiny/1/model.rai");
   std::filesystem::create_directories(root_.path() / "broken");

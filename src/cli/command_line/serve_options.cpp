@@ -20,6 +20,9 @@ void add_model_options(CLI::App& command, serve::Options& options) {
                             "of models"),
          "MODEL")
       ->required();
+  taking(command.add_option("--name", options.name,
+                            "the name under which clients find the model, if there is one only"),
+         "NAME");
   as_choice(command.add_option("--precision", options.precision, "precision of .onnx files"),
             {"fp32", "bf16"})
       ->capture_default_str();
@@ -88,7 +91,8 @@ void add_http_options(CLI::App& command, serve::Options& options) {
                    "let clients on this machine name regions of shared memory for their tensors");
   taking(command.add_option("--tls-certificate", options.tls.certificate,
                             "the certificate of the server and those between it and a root, in "
-                            "PEM; connections over the network are encrypted then"),
+                            "PEM; connections over the network are encrypted then; read again "
+                            "when it or the key changes"),
          "FILE");
   taking(command.add_option("--tls-key", options.tls.key, "the key of that certificate, in PEM"),
          "FILE");
@@ -98,7 +102,7 @@ void add_http_options(CLI::App& command, serve::Options& options) {
          "FILE");
   taking(command.add_option("--token-file", options.token_file,
                             "a file whose first line clients must state as bearer token, except "
-                            "for the health of the server; SIGHUP reads it again"),
+                            "for the health of the server; it is read again when it changes"),
          "FILE");
   taking(command.add_option("--access-log", options.access_log,
                             "a file, to which a line of JSON is added for each request; - is "

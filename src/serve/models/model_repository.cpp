@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <chrono>
 #include <new>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "base/process/thread.h"
@@ -49,7 +51,7 @@ Status ModelRepository::start() {
 }
 
 Status ModelRepository::load_path(const std::string& path) {
-  MILLRACE_ASSIGN_OR_RETURN(FoundModels found, find_models(path));
+  MILLRACE_ASSIGN_OR_RETURN(FoundModels found, found_in(path));
   for (FailedModel& failed : found.failed) failed_.push_back(std::move(failed));
   for (const ModelFile& file : found.files) {
     MILLRACE_RETURN_IF_ERROR(check_new(models_, file));
@@ -62,6 +64,21 @@ Status ModelRepository::load_path(const std::string& path) {
       return model.status();
   }
   return {};
+}
+
+// The models of a path, under the name that the options state for the only one.
+Result<FoundModels> ModelRepository::found_in(const std::string& path) const {
+  MILLRACE_ASSIGN_OR_RETURN(FoundModels found, find_models(path));
+  if (options_.name.empty()) return found;
+  std::set<std::string> names;
+  for (const ModelFile& file : found.files) names.insert(file.name);
+  for (const FailedModel& failed : found.failed) names.insert(failed.file.name);
+  if (options_.models.size() > 1 || names.size() > 1)
+    return invalid_argument(
+        fmt::format("--name {} is for one model, and there are several", options_.name));
+  for (ModelFile& file : found.files) file.name = options_.name;
+  for (FailedModel& failed : found.failed) failed.file.name = options_.name;
+  return found;
 }
 
 Result<std::shared_ptr<ServedModel>> ModelRepository::load_file(const ModelFile& file) {
@@ -116,7 +133,7 @@ Result<FoundModels> ModelRepository::files_of(std::string_view name) const {
   FoundModels own;
   Status unread;
   for (const std::string& path : options_.models) {
-    Result<FoundModels> found = find_models(path);
+    Result<FoundModels> found = found_in(path);
     if (!found.ok()) {
       if (unread.ok()) unread = found.status();
       continue;

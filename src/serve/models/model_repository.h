@@ -64,6 +64,7 @@ class ModelRepository {
   Status load_path(const std::string& path);
   Result<std::shared_ptr<ServedModel>> load_file(const ModelFile& file);
   bool is_closed() const;
+  Result<FoundModels> found_in(const std::string& path) const;
   Result<FoundModels> files_of(std::string_view name) const;
   Status replace(std::string_view name, Models loaded);
   void retire(std::string_view name);
