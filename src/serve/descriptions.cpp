@@ -38,7 +38,9 @@ json statistics_of(const ServedModel& model) {
            {{"success", duration(statistics.succeeded)},
             {"fail", duration(statistics.failed)},
             {"queue", duration(statistics.queued)},
-            {"compute_infer", duration(statistics.computed)}}},
+            {"compute_input", duration(statistics.read)},
+            {"compute_infer", duration(statistics.computed)},
+            {"compute_output", duration(statistics.written)}}},
           {"batch_stats", json::array()}};
 }
 

@@ -91,6 +91,7 @@ HttpResponse response_of(const Status& status, uint32_t retry_after_seconds) {
 Inference::Inference(ServedModel& model, InferRequest request, Respond respond, Workers& workers)
     : model_(model.shared_from_this()),
       request_(std::move(request)),
+      rows_(model.rows_of(request_)),
       respond_(std::move(respond)),
       workers_(workers),
       outputs_(model.model().outputs().size()),
@@ -101,19 +102,30 @@ std::shared_ptr<Inference> Inference::start(ServedModel& model, InferRequest req
   std::shared_ptr<Inference> inference(
       new Inference(model, std::move(request), std::move(respond), workers));
   Status status = inference->allocate_outputs();
-  Batcher* const batcher = model.batcher();
-  if (status.ok()) status = batcher != nullptr ? batcher->add(inference) : inference->submit();
+  if (status.ok()) status = inference->begin();
   if (status.ok()) return inference;
   inference->answer_with(status);
   return nullptr;
 }
 
+// Requests that cannot be joined with others run alone.
+Status Inference::begin() {
+  Batcher* const batcher = model_->batcher();
+  if (batcher == nullptr || (model_->joins_rows() && rows_ == 0)) return submit();
+  return batcher->add(shared_from_this());
+}
+
+// The memory that an output needs, or probably does if it is open.
+size_t Inference::bytes_for(size_t output) const {
+  if (rows_ > 0) return model_->row_bytes(output) * rows_;
+  const ViewInfo& view = model_->model().outputs()[output].cpu;
+  return (view.is_open ? model_->expected_bytes(output) : view.bytes) * request_.frames;
+}
+
 // The memory is cleared, so that a device that leaves outputs as they are shows nobody's data.
 Status Inference::allocate_outputs() {
   for (size_t i = 0; i < outputs_.size(); ++i) {
-    const ViewInfo& view = model_->model().outputs()[i].cpu;
-    const size_t bytes = view.is_open ? model_->expected_bytes(i) : view.bytes;
-    if (!MemoryBlock::allocate(bytes * request_.frames, 0, outputs_[i].memory))
+    if (!MemoryBlock::allocate(bytes_for(i), 0, outputs_[i].memory))
       return {StatusCode::kOutOfMemory, "there is not enough memory for the outputs"};
     std::ranges::fill(outputs_[i].memory.bytes(), std::byte{0});
   }
@@ -145,6 +157,12 @@ void Inference::bind_outputs(std::vector<TensorArg>& args) {
   }
 }
 
+void Inference::take_output(size_t index, const TensorShape& shape,
+                            std::span<const std::byte> rows) noexcept {
+  std::ranges::copy(rows, outputs_[index].memory.data());
+  outputs_[index].shape = shape;
+}
+
 void Inference::bind(std::vector<TensorArg>& inputs, std::vector<TensorArg>& outputs) {
   bind_inputs(inputs);
   bind_outputs(outputs);
@@ -162,24 +180,31 @@ Status Inference::submit() {
                         .callback = [self = shared_from_this()](
                                         JobId, const Status& status) { self->on_end(status); },
                         .span = &span_};
-  MILLRACE_ASSIGN_OR_RETURN(job_, model_->submit(args));
+  MILLRACE_ASSIGN_OR_RETURN(job_, model_->submit(args, frames()));
   return {};
 }
 
 void Inference::cancel() noexcept {
-  if (Batcher* const batcher = model_->batcher()) return batcher->cancel(*this);
+  if (Batcher* const batcher = model_->batcher()) batcher->cancel(*this);
   const std::lock_guard lock(mutex_);
   cancelled_ = true;
   // The outcome is what the callback reports.
   if (job_) static_cast<void>(job_.cancel(std::chrono::nanoseconds(0)));
 }
 
-// In a list that begins in static memory, so that leak checkers know of it.
+// In a list that begins in static memory, so that leak checkers know of it. The model is not kept:
+// the job holds what it uses of it.
 void Inference::keep_for_good() noexcept {
   static NeverDestroyed<std::mutex> mutex;
-  static NeverDestroyed<std::shared_ptr<Inference>> first;
+  static NeverDestroyed<std::unique_ptr<KeptMemory>> first;
+  if (!kept_) return;
+  kept_->body = std::move(request_.body);
+  kept_->inputs = std::move(request_.inputs);
+  kept_->outputs = std::move(outputs_);
+  kept_->charge = std::move(request_.charge);
   const std::lock_guard lock(mutex.get());
-  next_kept_ = std::exchange(first.get(), shared_from_this());
+  kept_->next = std::move(first.get());
+  first.get() = std::move(kept_);
 }
 
 void Inference::on_end(const Status& status) {
@@ -197,7 +222,7 @@ void Inference::on_end(const Status& status) {
 void Inference::ran(const JobSpan& span) noexcept {
   if (span.began == decltype(span.began)()) return;
   times_ = {.queued = span.began - begun_, .computed = span.ended - span.began};
-  model_->ran(*times_);
+  model_->ran(request_.reading, *times_);
 }
 
 void Inference::finish(const Status& status) noexcept {
@@ -290,9 +315,11 @@ void Inference::answer_with_outputs() {
   expect_outputs();
   model_->computed(request_.frames);
   auto answer = [self = shared_from_this(), outputs = wanted_outputs()] {
+    const auto begin = std::chrono::steady_clock::now();
     HttpResponse response;
     try {
       response = self->response_with(outputs);
+      self->model_->wrote(std::chrono::steady_clock::now() - begin);
     } catch (const std::exception& error) {
       response = response_of(error);
     }

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,9 +33,14 @@ class Inference : public Work, public BatchMember, public std::enable_shared_fro
 
   void cancel() noexcept override;
 
-  uint32_t frames() const noexcept override { return request_.frames; }
+  uint32_t frames() const noexcept override { return rows_ > 0 ? rows_ : request_.frames; }
   Deadline deadline() const noexcept override { return request_.deadline; }
   void bind(std::vector<TensorArg>& inputs, std::vector<TensorArg>& outputs) override;
+  std::span<const std::byte> input(size_t index) const noexcept override {
+    return request_.inputs[index].bytes;
+  }
+  void take_output(size_t index, const TensorShape& shape,
+                   std::span<const std::byte> rows) noexcept override;
   void ran(const JobSpan& span) noexcept override;
   void finish(const Status& status) noexcept override;
   void keep_for_good() noexcept override;
@@ -44,10 +50,20 @@ class Inference : public Work, public BatchMember, public std::enable_shared_fro
     MemoryBlock memory;
     TensorShape shape;
   };
+  // A job that hung may use these for ever.
+  struct KeptMemory {
+    MemoryBlock body;
+    std::vector<InputTensor> inputs;
+    std::vector<Output> outputs;
+    std::shared_ptr<const void> charge;
+    std::unique_ptr<KeptMemory> next;
+  };
 
   Inference(ServedModel& model, InferRequest request, Respond respond, Workers& workers);
 
   Status allocate_outputs();
+  size_t bytes_for(size_t output) const;
+  Status begin();
   void bind_inputs(std::vector<TensorArg>& args);
   void bind_outputs(std::vector<TensorArg>& args);
   Status submit();
@@ -64,6 +80,7 @@ class Inference : public Work, public BatchMember, public std::enable_shared_fro
 
   const std::shared_ptr<ServedModel> model_;
   InferRequest request_;
+  const uint32_t rows_;  // by which it can be joined with others; 0: it cannot
   const Respond respond_;
   Workers& workers_;
   std::vector<Output> outputs_;  // in the order of the model
@@ -74,7 +91,8 @@ class Inference : public Work, public BatchMember, public std::enable_shared_fro
   std::mutex mutex_;
   Job job_;
   bool cancelled_ = false;
-  std::shared_ptr<Inference> next_kept_;  // see keep_for_good()
+  // For keep_for_good(), which must not fail, so it is made beforehand.
+  std::unique_ptr<KeptMemory> kept_ = std::make_unique<KeptMemory>();
 };
 
 // Returns the answer for a failure.

@@ -424,6 +424,7 @@ Result<InferRequest> Service::read(HttpRequest request, const ServedModel& serve
 
 std::shared_ptr<Work> Service::infer(ServedModel& model, HttpRequest request, Respond respond) {
   Respond answer = counted(model, request, packed(request, std::move(respond)));
+  const auto begin = SteadyClock::now();
   std::shared_ptr<MemoryCharge> charge;
   if (auto refusal = unpack_body(request, charge)) {
     answer(*std::move(refusal));
@@ -442,6 +443,7 @@ std::shared_ptr<Work> Service::infer(ServedModel& model, HttpRequest request, Re
     return nullptr;
   }
   read->charge = std::move(charge);
+  read->reading = time_since(begin);
   model.metrics().copied(read->copied_bytes);
   return Inference::start(model, *std::move(read), std::move(answer), workers_);
 }

@@ -159,6 +159,21 @@ TEST_F(Lifetime, AModelWhoseJobsHangRecovers) {
   EXPECT_EQ(one.post(kInferPath, tiny_body()).status, 200);
 }
 
+TEST_F(Lifetime, AModelThatIsReplacedIsReleasedAlthoughAJobOfItHung) {
+  options_.model_control = true;
+  ::setenv("MILLRACE_WATCHDOG", "10ms", 1);
+  start();
+  ::unsetenv("MILLRACE_WATCHDOG");
+  faults().hang_nth(1);
+  HttpClient one = client();
+  EXPECT_EQ(one.post(kInferPath, tiny_body()).status, 500);
+  const std::weak_ptr<serve::ServedModel> old = served().weak_from_this();
+  EXPECT_EQ(one.post("/v2/repository/models/tiny/load", "").status, 200);
+  EXPECT_TRUE(eventually([&] { return old.expired(); }));
+  EXPECT_EQ(one.post(kInferPath, tiny_body()).status, 200);
+  faults().end_hangs();
+}
+
 TEST_F(Lifetime, ADrainThatTakesTooLongCancels) {
   options_.drain_seconds = 0.02;
   serve::Server& server = start();

@@ -32,12 +32,14 @@ Status out_of_memory() {
 
 }  // namespace
 
-Batcher::Batcher(JobRunner& runner, uint32_t most_frames, std::chrono::nanoseconds delay)
-    : runner_(runner), most_frames_(most_frames), delay_(delay) {}
+Batcher::Batcher(JobRunner& runner, uint32_t most_frames, std::chrono::nanoseconds delay,
+                 const RowForm* rows)
+    : runner_(runner), most_frames_(most_frames), rows_(rows), delay_(delay) {}
 
 Result<std::unique_ptr<Batcher>> Batcher::start(JobRunner& runner, uint32_t most_frames,
-                                                std::chrono::nanoseconds delay) {
-  std::unique_ptr<Batcher> batcher(new Batcher(runner, most_frames, delay));
+                                                std::chrono::nanoseconds delay,
+                                                const RowForm* rows) {
+  std::unique_ptr<Batcher> batcher(new Batcher(runner, most_frames, delay, rows));
   MILLRACE_ASSIGN_OR_RETURN(batcher->thread_,
                             start_thread("millrace-batch", [own = batcher.get()] { own->run(); }));
   return batcher;
@@ -161,25 +163,51 @@ void Batcher::submit(BatchPointer batch) noexcept {
   }
 }
 
+// The job of a batch serves these: the requests that are not finished.
+struct Batcher::Load {
+  JoinedRows::Members members;
+  uint32_t frames = 0;
+  Deadline deadline = Deadline::min();
+};
+
+Batcher::Load Batcher::load_of(const Batch& batch) {
+  Load load;
+  const std::lock_guard lock(mutex_);
+  for (const Entry& entry : batch.entries) {
+    if (entry.finished) continue;
+    load.members.push_back(entry.member);
+    load.frames += entry.member->frames();
+    load.deadline = std::max(load.deadline, entry.member->deadline());
+  }
+  return load;
+}
+
+// A single request needs no copy of its rows.
+Status Batcher::bind(const Load& load, Batch& batch, std::vector<TensorArg>& inputs,
+                     std::vector<TensorArg>& outputs) const {
+  if (rows_ == nullptr || load.members.size() == 1) {
+    for (const auto& member : load.members) member->bind(inputs, outputs);
+    return {};
+  }
+  batch.joined = JoinedRows::of(*rows_, load.members);
+  if (!batch.joined) return out_of_memory();
+  batch.joined->bind(inputs, outputs);
+  return {};
+}
+
 Status Batcher::try_submit(const BatchPointer& batch) {
   std::vector<TensorArg> inputs, outputs;
-  JobArgs args = {.frames = 0, .deadline = Deadline::min()};
-  {
-    const std::lock_guard lock(mutex_);
-    for (const Entry& entry : batch->entries) {
-      if (entry.finished) continue;
-      entry.member->bind(inputs, outputs);
-      args.frames += entry.member->frames();
-      args.deadline = std::max(args.deadline, entry.member->deadline());
-    }
-  }
+  const Load load = load_of(*batch);
+  if (load.frames == 0) return {StatusCode::kCancelled, kGone};
+  MILLRACE_RETURN_IF_ERROR(bind(load, *batch, inputs, outputs));
+  JobArgs args = {.frames = rows_ == nullptr ? load.frames : 1, .deadline = load.deadline};
   const std::lock_guard lock(batch->job_mutex);
-  if (args.frames == 0 || batch->cancelled) return {StatusCode::kCancelled, kGone};
+  if (batch->cancelled) return {StatusCode::kCancelled, kGone};
   args.inputs = inputs;
   args.outputs = outputs;
   args.span = &batch->span;
   args.callback = [this, batch](JobId, const Status& status) { on_job_end(batch, status); };
-  MILLRACE_ASSIGN_OR_RETURN(batch->job, runner_.submit(args));
+  MILLRACE_ASSIGN_OR_RETURN(batch->job, runner_.submit(args, load.frames));
   return {};
 }
 
@@ -189,7 +217,10 @@ void Batcher::on_job_end(const BatchPointer& batch, const Status& status) noexce
     const std::lock_guard lock(batch->job_mutex);
     batch->job.detach();
   }
-  submit(end(batch, status));
+  Status outcome = status;
+  if (batch->joined && status.ok()) outcome = batch->joined->give_back();
+  if (batch->joined && status.code() == StatusCode::kHung) JoinedRows::keep_for_good(batch->joined);
+  submit(end(batch, outcome));
 }
 
 // Returns the batch to be submitted next, if there is one.

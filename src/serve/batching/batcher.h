@@ -4,7 +4,9 @@
 // A batch waits for further requests, and leaves as soon as it is full, the next request has no
 // room in it, its first request has waited for the delay, or a request in it might miss its
 // deadline by waiting. Each request keeps its own memory: a job binds its frames one by one, so
-// nothing is copied, and a frame has the bits that it has alone.
+// nothing is copied, and a frame has the bits that it has alone. Where requests are joined along
+// the leading dimension instead (RowForm), those of a batch are copied into one tensor, and
+// "frames" are rows.
 //
 //   add() -> [pending batch] -> submit -> [running batches] -> the callback of the job -> finish()
 //                   |                            |
@@ -32,15 +34,19 @@
 #include "millrace/job.hpp"
 #include "serve/batching/batch_member.h"
 #include "serve/batching/job_runner.h"
+#include "serve/batching/joined_rows.h"
+#include "serve/batching/row_form.h"
 
 namespace millrace::serve {
 
 class Batcher {
  public:
-  // `runner` must outlive the batcher. A batch has at most `most_frames` frames. kResourceExhausted
-  // if the system refuses the thread.
+  // `runner` and `rows` must outlive the batcher. A batch has at most `most_frames` frames; with
+  // `rows`, its requests are joined along the leading dimension. kResourceExhausted if the system
+  // refuses the thread.
   static Result<std::unique_ptr<Batcher>> start(JobRunner& runner, uint32_t most_frames,
-                                                std::chrono::nanoseconds delay);
+                                                std::chrono::nanoseconds delay,
+                                                const RowForm* rows = nullptr);
   ~Batcher();  // closes
 
   // Takes a request of at most `most_frames` frames; finish() will be called, perhaps before this
@@ -66,13 +72,15 @@ class Batcher {
     std::mutex job_mutex;  // the callback may run before the submit returns
     Job job;
     JobSpan span;
+    std::shared_ptr<JoinedRows> joined;  // null: the job has the tensors of the requests
     bool cancelled = false;
     std::shared_ptr<Batch> next;  // to be submitted when this one has ended
   };
   using BatchPointer = std::shared_ptr<Batch>;
   using Batches = std::list<BatchPointer>;
 
-  Batcher(JobRunner& runner, uint32_t most_frames, std::chrono::nanoseconds delay);
+  Batcher(JobRunner& runner, uint32_t most_frames, std::chrono::nanoseconds delay,
+          const RowForm* rows);
 
   void run();
   void serve_next(std::unique_lock<std::mutex>& lock);
@@ -84,6 +92,10 @@ class Batcher {
 
   void submit(BatchPointer batch) noexcept;
   Status try_submit(const BatchPointer& batch);
+  struct Load;
+  Load load_of(const Batch& batch);
+  Status bind(const Load& load, Batch& batch, std::vector<TensorArg>& inputs,
+              std::vector<TensorArg>& outputs) const;
   void on_job_end(const BatchPointer& batch, const Status& status) noexcept;
   BatchPointer end(const BatchPointer& batch, const Status& status) noexcept;
   static std::shared_ptr<BatchMember> take_unfinished(const BatchMember& member,
@@ -95,6 +107,7 @@ class Batcher {
 
   JobRunner& runner_;
   const uint32_t most_frames_;
+  const RowForm* const rows_;  // null: a job has several frames
   std::mutex mutex_;
   std::condition_variable changed_;
   std::chrono::nanoseconds delay_;

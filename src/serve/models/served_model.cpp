@@ -57,7 +57,7 @@ Result<std::shared_ptr<ServedModel>> ServedModel::load(const ModelFile& file,
   }
   MILLRACE_RETURN_IF_ERROR(served->create_units(settings, device));
   MILLRACE_RETURN_IF_ERROR(served->warm_up(settings.warm_up, closed));
-  MILLRACE_RETURN_IF_ERROR(served->start_batcher(settings.batch_delay_seconds));
+  MILLRACE_RETURN_IF_ERROR(served->start_batcher(settings, closed));
   return served;
 }
 
@@ -91,10 +91,45 @@ Status ServedModel::warm_up(uint32_t jobs, const std::function<bool()>& closed) 
   return {};
 }
 
+Status ServedModel::start_batcher(const ModelSettings& settings,
+                                  const std::function<bool()>& closed) {
+  if (settings.batch_delay_seconds <= 0) return {};
+  const auto delay = std::chrono::duration_cast<std::chrono::nanoseconds>(
+      std::chrono::duration<double>(settings.batch_delay_seconds));
+  if (has_rows(model_)) {
+    MILLRACE_RETURN_IF_ERROR(find_rows(std::max(settings.batch, model_.batch_size()), closed));
+  } else {
+    MILLRACE_RETURN_IF_ERROR(check_frames());
+  }
+  const uint32_t most = joins_rows() ? row_form_.most_rows : model_.batch_size();
+  MILLRACE_ASSIGN_OR_RETURN(
+      batcher_, Batcher::start(*this, most, delay, joins_rows() ? &row_form_ : nullptr));
+  return {};
+}
+
+Status ServedModel::find_rows(uint32_t most_rows, const std::function<bool()>& closed) {
+  if (most_rows < 2 || most_rows > kMostRows)
+    return invalid_argument(
+        fmt::format("{}: the leading dimension is open, and --batch-delay joins requests along it: "
+                    "say by --batch how many rows a job may have, from 2 to {}",
+                    file_.path, kMostRows));
+  auto form = find_row_form(model_, units_.front(), most_rows, closed);
+  if (!form.ok())
+    return form.status().with_context(file_.path + ": --batch-delay cannot join requests");
+  row_form_ = *std::move(form);
+  return {};
+}
+
+uint32_t ServedModel::rows_of(const InferRequest& request) const {
+  if (!joins_rows()) return 0;
+  const uint32_t rows = request.inputs.front().shape.dims[0];
+  const auto differs = [rows](const InputTensor& input) { return input.shape.dims[0] != rows; };
+  return rows > row_form_.most_rows || std::ranges::any_of(request.inputs, differs) ? 0 : rows;
+}
+
 // The frames of a job have memory of their own, so any model with several of them can be batched,
 // except that one with open outputs must know the memory for each.
-Status ServedModel::start_batcher(double delay_seconds) {
-  if (delay_seconds <= 0) return {};
+Status ServedModel::check_frames() const {
   const auto is_open = [](const TensorInfo& info) { return info.cpu.is_open; };
   if (model_.batch_size() == 1)
     return invalid_argument(
@@ -105,9 +140,6 @@ Status ServedModel::start_batcher(double delay_seconds) {
     return invalid_argument(
         fmt::format("{}: --batch-delay needs outputs of fixed shape, and this model has open ones",
                     file_.path));
-  const auto delay = std::chrono::duration_cast<std::chrono::nanoseconds>(
-      std::chrono::duration<double>(delay_seconds));
-  MILLRACE_ASSIGN_OR_RETURN(batcher_, Batcher::start(*this, model_.batch_size(), delay));
   return {};
 }
 
@@ -132,11 +164,11 @@ void ServedModel::recover() {
   }
 }
 
-Result<Job> ServedModel::submit(const JobArgs& args) {
+Result<Job> ServedModel::submit(const JobArgs& args, uint32_t size) {
   metrics_->job_accepted();
   Result<Job> job = submit_copy(args);
   if (job.ok())
-    metrics_->job_frames(args.frames);
+    metrics_->job_frames(size);
   else
     metrics_->job_ended();
   return job;
@@ -199,13 +231,14 @@ void ServedModel::Answers::add(std::chrono::nanoseconds time) noexcept {
   nanoseconds.fetch_add(static_cast<uint64_t>(time.count()), std::memory_order_relaxed);
 }
 
-void ServedModel::ran(const JobTimes& times) noexcept {
+void ServedModel::ran(std::chrono::nanoseconds reading, const JobTimes& times) noexcept {
   const auto seconds = [](std::chrono::nanoseconds time) {
     return std::chrono::duration<double>(time).count();
   };
   metrics_->ran(seconds(times.queued), seconds(times.computed));
   queued_.add(times.queued);
   computed_.add(times.computed);
+  read_.add(reading);
 }
 
 ModelStatistics ServedModel::statistics() const {
@@ -225,6 +258,8 @@ ModelStatistics ServedModel::statistics() const {
   sum.failed = {failed_.count, failed_.nanoseconds};
   sum.queued = {queued_.count, queued_.nanoseconds};
   sum.computed = {computed_.count, computed_.nanoseconds};
+  sum.read = {read_.count, read_.nanoseconds};
+  sum.written = {written_.count, written_.nanoseconds};
   sum.frames = frames_;
   sum.last_inference_ms = last_inference_ms_;
   return sum;

@@ -51,6 +51,7 @@ struct InferRequest {
   Deadline deadline = kNoDeadline;
   uint64_t copied_bytes = 0;                // of raw inputs that were not aligned in the body
   std::shared_ptr<const void> charge = {};  // for the memory of the body, if there is one
+  std::chrono::nanoseconds reading{};       // the time that this took
 };
 
 // Reads the body of `request`, which is JSON, or JSON with raw tensors after it, or a raw tensor

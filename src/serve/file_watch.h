@@ -1,0 +1,56 @@
+// FileWatch: calls a function soon after one of some files has changed: it was written, or another
+// file or link took its place. One thread looks at them again and again, which finds changes behind
+// symbolic links and on network file systems, too.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/status.h"
+
+namespace millrace::serve {
+
+class FileWatch {
+ public:
+  // The function is called on the thread of the watch, and must not throw. kResourceExhausted if
+  // the system refuses the thread.
+  static Result<std::unique_ptr<FileWatch>> start(std::vector<std::string> paths,
+                                                  std::chrono::milliseconds period,
+                                                  std::function<void()> on_change);
+  ~FileWatch();  // waits for a call of the function
+
+ private:
+  // What tells one state of a file from another; all 0 if there is no file.
+  struct State {
+    dev_t device = 0;
+    ino_t inode = 0;
+    int64_t bytes = 0, seconds = 0, nanoseconds = 0;
+    bool operator==(const State&) const = default;
+  };
+
+  FileWatch(std::vector<std::string> paths, std::chrono::milliseconds period,
+            std::function<void()> on_change);
+  std::vector<State> states() const;
+  bool has_changed() noexcept;
+  void run();
+
+  const std::vector<std::string> paths_;
+  const std::chrono::milliseconds period_;
+  const std::function<void()> on_change_;
+  std::vector<State> last_;
+  std::mutex mutex_;
+  std::condition_variable ending_;
+  bool ended_ = false;
+  std::thread thread_;
+};
+
+}  // namespace millrace::serve
