@@ -1,6 +1,7 @@
 #include "serve/server.h"
 
 #include <chrono>
+#include <exception>
 #include <stdexcept>
 #include <utility>
 
@@ -14,6 +15,8 @@ namespace {
 constexpr unsigned kWorkerThreads = 2;
 // For answers to requests that were cancelled at the end of the drain.
 constexpr std::chrono::seconds kLastAnswers{1};
+// Between two looks at the files of the token and of TLS.
+constexpr std::chrono::seconds kWatchPeriod{1};
 
 }  // namespace
 
@@ -27,6 +30,7 @@ Server::Server(const Options& options, Device device)
 // Units are closed before the connections that their callbacks answer. The workers end last, since
 // the thread of the connections must not give them work that they never do.
 Server::~Server() {
+  watch_.reset();
   models_.close();
   if (http_) http_->stop();
   if (grpc_) grpc_->stop();
@@ -42,6 +46,7 @@ Result<std::unique_ptr<Server>> Server::start(const Options& options) {
   MILLRACE_RETURN_IF_ERROR(server->open_log());
   MILLRACE_RETURN_IF_ERROR(server->models_.start());
   MILLRACE_RETURN_IF_ERROR(server->listen());
+  MILLRACE_RETURN_IF_ERROR(server->watch_files());
   return server;
 }
 
@@ -65,6 +70,41 @@ Status Server::open_log() {
 
 void Server::reopen_log() noexcept {
   if (log_) log_->reopen();
+}
+
+void Server::reread_files() noexcept {
+  const std::lock_guard lock(rereading_);
+  try {
+    if (!options_.token_file.empty()) reread_token();
+    if (!options_.tls.certificate.empty()) reread_tls();
+  } catch (const std::exception& error) {
+    log_format(LogLevel::kError, "serve", "files are not read again: {}", error.what());
+  }
+}
+
+// New files may be wrong, which must not end the server: the old ones stay then.
+void Server::reread_tls() {
+  Result<TlsFiles> files = read_tls_files(options_.tls);
+  Status status = files.status();
+  if (status.ok() && *files == tls_) return;
+  if (status.ok()) status = http_->use_tls(*files);
+  if (!status.ok())
+    return log_format(LogLevel::kError, "serve",
+                      "the certificate is not read again, and stays as it was: {}",
+                      status.message());
+  if (grpc_) grpc_->use_tls(*files);
+  tls_ = *std::move(files);
+}
+
+Status Server::watch_files() {
+  std::vector<std::string> paths;
+  for (const std::string& path :
+       {options_.token_file, options_.tls.certificate, options_.tls.key, options_.tls.client_ca})
+    if (!path.empty()) paths.push_back(path);
+  if (paths.empty()) return {};
+  MILLRACE_ASSIGN_OR_RETURN(
+      watch_, FileWatch::start(std::move(paths), kWatchPeriod, [this] { reread_files(); }));
+  return {};
 }
 
 void Server::reread_token() {

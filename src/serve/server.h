@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "millrace/device.hpp"
 #include "serve/access_log/access_log.h"
 #include "serve/access_log/logged_handler.h"
+#include "serve/file_watch.h"
 #include "serve/grpc/grpc_server.h"
 #include "serve/http/http_server.h"
 #include "serve/http/tls_files.h"
@@ -46,9 +48,10 @@ class Server {
 
   // Opens the access log again, soon, whose file has been renamed.
   void reopen_log() noexcept;
-  // Reads the file of the token again. If that fails, the old one is kept, and the log says why.
-  void reread_token();
-  bool has_token() const { return !options_.token_file.empty(); }
+  // Reads the files of the token and of TLS again. Those that there is something wrong with leave
+  // the old ones as they are, and the log says why. Connections stay. The server does that by
+  // itself about a second after one of the files has changed, too.
+  void reread_files() noexcept;
 
   // Refuses new inference, waits for what was accepted, and ends. Requests that are not answered by
   // the time that the options state are cancelled. Returns whether all were answered in time.
@@ -58,6 +61,9 @@ class Server {
   Server(const Options& options, Device device);
   static Result<std::unique_ptr<Server>> create(const Options& options, Device device);
   Status read_token();
+  void reread_token();
+  void reread_tls();
+  Status watch_files();
   Status open_log();
   Status listen();
   bool wait_answered(std::chrono::steady_clock::time_point limit);
@@ -69,11 +75,13 @@ class Server {
   Workers workers_;
   std::atomic<uint32_t> connections_ = 0;
   Service service_;
-  TlsFiles tls_;
+  std::mutex rereading_;
+  TlsFiles tls_;                           // guarded by rereading_ once the server listens
   std::unique_ptr<AccessLog> log_;         // null: none
   std::unique_ptr<LoggedHandler> logged_;  // null: requests are not logged
   std::unique_ptr<HttpServer> http_;
   std::unique_ptr<GrpcServer> grpc_;  // null: no gRPC
+  std::unique_ptr<FileWatch> watch_;  // null: there is no file to be read again
 };
 
 }  // namespace millrace::serve

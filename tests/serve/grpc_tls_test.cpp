@@ -43,6 +43,22 @@ TEST_F(GrpcTls, CallsAreAnsweredToThoseWhoEncrypt) {
   EXPECT_EQ(infer(tiny_request()).error_code(), grpc::StatusCode::UNAVAILABLE);
 }
 
+TEST_F(GrpcTls, NewFilesAreForNewConnections) {
+  serve::Server& server = start();
+  port_ = server.grpc_port();
+  ASSERT_EQ(ask(nullptr), grpc::StatusCode::OK);
+  const Identity renewed = Authority().issue();
+  write_text(files_.file("server.pem"), renewed.certificate);
+  write_text(files_.file("server.key"), renewed.key);
+  server.reread_files();
+  EXPECT_EQ(ask(nullptr), grpc::StatusCode::UNAVAILABLE);
+  const Identity back = authority_.issue();
+  write_text(files_.file("server.pem"), back.certificate);
+  write_text(files_.file("server.key"), back.key);
+  server.reread_files();
+  EXPECT_EQ(ask(nullptr), grpc::StatusCode::OK);
+}
+
 TEST_F(GrpcTls, ClientsStateACertificateOfTheAuthority) {
   options_.tls.client_ca = write_text(files_.file("clients.pem"), authority_.certificate());
   port_ = start().grpc_port();

@@ -158,6 +158,10 @@ TEST_F(Protocol, StatisticsCountByModel) {
     EXPECT_EQ(models[0]["inference_stats"]["fail"]["count"], 1);
     EXPECT_EQ(models[0]["inference_stats"]["queue"]["count"], 1);
     EXPECT_EQ(models[0]["inference_stats"]["compute_infer"]["count"], 1);
+    for (const char* const part : {"compute_input", "compute_output"}) {
+      EXPECT_EQ(models[0]["inference_stats"][part]["count"], 1) << part;
+      EXPECT_GT(models[0]["inference_stats"][part]["ns"], 0) << part;
+    }
     EXPECT_GT(models[0]["last_inference"], 0);
   }
   EXPECT_EQ(one.get("/v2/models/none/stats").status, 404);
@@ -224,11 +228,11 @@ TEST_F(Protocol, ATokenIsAskedOfAllButProbes) {
         .status;
   };
   std::ofstream(options_.token_file) << "another\n";
-  server.reread_token();
+  server.reread_files();
   EXPECT_EQ(asks_with("a secret"), 401);
   EXPECT_EQ(asks_with("another"), 200);
   std::ofstream(options_.token_file) << "\n";
-  server.reread_token();
+  server.reread_files();
   EXPECT_EQ(asks_with("another"), 200);
   EXPECT_THAT(serve::Server::start(options_).status().message(), HasSubstr("has no token"));
 }

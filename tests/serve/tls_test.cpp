@@ -1,13 +1,17 @@
 // HTTPS: who may ask, and that encrypted connections keep the promises of the others.
 #include <gmock/gmock.h>
 
+#include <atomic>
 #include <csignal>
+#include <filesystem>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "serve/file_watch.h"
 #include "tests/serve/serve_fixture.h"
 #include "tests/serve/tls_client.h"
+#include "tests/support/log_capture.h"
 
 namespace millrace::test {
 namespace {
@@ -162,6 +166,39 @@ TEST_F(Tls, AUnixSocketHasNone) {
   options_.unix_socket = files_.file("socket");
   start();
   EXPECT_EQ(HttpClient(options_.unix_socket).post(kInferPath, tiny_body()).status, 200);
+}
+
+TEST_F(Tls, NewFilesAreForNewConnections) {
+  serve::Server& server = start();
+  TlsClient old = tls_client();
+  const Authority next;
+  write("server.key", next.issue().key);
+  LogCapture log(LogLevel::kError);
+  server.reread_files();  // the certificate is not that of the key
+  EXPECT_GT(log.count("the certificate is not read again, and stays as it was"), 0U);
+  EXPECT_TRUE(tls_client().is_connected());
+  const Identity renewed = next.issue();
+  write("server.key", renewed.key);
+  write("server.pem", renewed.certificate);
+  server.reread_files();
+  EXPECT_TRUE(eventually([&] { return TlsClient(port_, next).is_connected(); }));
+  EXPECT_FALSE(tls_client().is_connected());
+  EXPECT_EQ(old.post(kInferPath, tiny_body()).status, 200);
+}
+
+TEST_F(Tls, FilesAreReadAgainWhenTheyChange) {
+  const std::string link = files_.file("link"), first = write("first", "1");
+  std::filesystem::create_symlink(first, link);
+  std::atomic<int> changes = 0;
+  const auto watch = serve::FileWatch::start({link, files_.file("missing")},
+                                             std::chrono::milliseconds(1), [&] { ++changes; });
+  ASSERT_TRUE(watch.ok());
+  write("second", "2");
+  std::filesystem::create_symlink(files_.file("second"), files_.file("next"));
+  std::filesystem::rename(files_.file("next"), link);
+  EXPECT_TRUE(eventually([&] { return changes == 1; }));
+  write("missing", "3");
+  EXPECT_TRUE(eventually([&] { return changes >= 2; }));
 }
 
 TEST_F(Tls, WrongFilesAreNamed) {

@@ -47,13 +47,15 @@ int serve_models(int argc, char** argv) {
   if (!*parsed) return 0;
   const serve::Options& options = **parsed;
   ::signal(SIGPIPE, SIG_IGN);
-  auto signals = EndingSignals::start(!options.access_log.empty() || !options.token_file.empty());
+  const bool has_files = !options.access_log.empty() || !options.token_file.empty() ||
+                         !options.tls.certificate.empty();
+  auto signals = EndingSignals::start(has_files);
   if (!signals.ok()) return fail_to_serve(signals.status().message());
   auto server = serve::Server::start(options);
   if (!server.ok()) return fail_to_serve(server.status().message());
   signals->serve([own = server->get()] {
     own->reopen_log();
-    if (own->has_token()) own->reread_token();
+    own->reread_files();
   });
   say_ready(**server);
   signals->wait();

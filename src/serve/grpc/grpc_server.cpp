@@ -4,7 +4,6 @@
 #include <grpc/grpc.h>
 #include <grpc/support/log.h>
 #include <grpcpp/resource_quota.h>
-#include <grpcpp/security/server_credentials.h>
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
 
@@ -20,6 +19,7 @@
 #include "serve/grpc/backend.h"
 #include "serve/grpc/connections.h"
 #include "serve/grpc/front.h"
+#include "serve/grpc/tls_credentials.h"
 
 namespace millrace::serve {
 namespace {
@@ -71,30 +71,20 @@ void limit(grpc::ServerBuilder& builder, const HttpLimits& limits) {
                              kLeastClientPingMilliseconds);
 }
 
-std::shared_ptr<grpc::ServerCredentials> credentials_of(const TlsFiles& tls) {
-  if (tls.certificate.empty()) return grpc::InsecureServerCredentials();
-  grpc::SslServerCredentialsOptions options(
-      tls.client_ca.empty() ? GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE
-                            : GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
-  options.pem_key_cert_pairs.push_back({tls.key, tls.certificate});
-  options.pem_root_certs = tls.client_ca;
-  return grpc::SslServerCredentials(options);
-}
-
 }  // namespace
 
 class GrpcServer::Impl {
  public:
-  Impl(const HttpLimits& limits, Handler& handler, Workers& workers)
-      : limits_(limits), backend_(handler, workers, limits) {}
+  Impl(const HttpLimits& limits, Handler& handler, Workers& workers, const TlsFiles& tls)
+      : limits_(limits), tls_(tls), backend_(handler, workers, limits) {}
   ~Impl() { stop(); }
 
-  Status listen(const std::string& address, uint16_t port, const TlsFiles& tls) {
+  Status listen(const std::string& address, uint16_t port) {
     gpr_set_log_function(log_of_grpc);
     MILLRACE_RETURN_IF_ERROR(connections_.listen(address, port));
     grpc::ServerBuilder builder;
     limit(builder, limits_);
-    connections_.add_to(builder, credentials_of(tls));
+    connections_.add_to(builder, tls_.of_server());
     builder.RegisterService(front_.get());
     builder.RegisterCallbackGenericService(refuser_.get());
     server_ = builder.BuildAndStart();
@@ -114,6 +104,7 @@ class GrpcServer::Impl {
     watch_ = {};
   }
 
+  void use_tls(const TlsFiles& files) { tls_.replace(files); }
   Calls& calls() { return backend_.calls(); }
   uint16_t port() const { return connections_.port(); }
 
@@ -143,6 +134,7 @@ class GrpcServer::Impl {
   }
 
   const HttpLimits limits_;
+  TlsCredentials tls_;
   Backend backend_;
   const std::unique_ptr<grpc::Service> front_ = make_front(backend_);
   const std::unique_ptr<grpc::CallbackGenericService> refuser_ = make_refuser(backend_);
@@ -156,8 +148,8 @@ class GrpcServer::Impl {
 Result<std::unique_ptr<GrpcServer>> GrpcServer::start(const std::string& address, uint16_t port,
                                                       const HttpLimits& limits, Handler& handler,
                                                       Workers& workers, const TlsFiles& tls) {
-  auto impl = std::make_unique<Impl>(limits, handler, workers);
-  MILLRACE_RETURN_IF_ERROR(impl->listen(address, port, tls));
+  auto impl = std::make_unique<Impl>(limits, handler, workers, tls);
+  MILLRACE_RETURN_IF_ERROR(impl->listen(address, port));
   return std::unique_ptr<GrpcServer>(new GrpcServer(std::move(impl)));
 }
 
@@ -166,6 +158,10 @@ GrpcServer::~GrpcServer() = default;
 
 uint16_t GrpcServer::port() const {
   return impl_->port();
+}
+
+void GrpcServer::use_tls(const TlsFiles& files) {
+  impl_->use_tls(files);
 }
 
 void GrpcServer::end_streams() {

@@ -29,6 +29,9 @@ class GrpcServer {
 
   uint16_t port() const;
 
+  // Connections from now on are encrypted with these files; those that there are stay. Requirement:
+  // connections are encrypted, and the files belong together.
+  void use_tls(const TlsFiles& files);
   // From now on streams take no further request, and end with their last answer.
   void end_streams();
   // Waits until there is neither a stream nor a request that is not answered. False if `limit`

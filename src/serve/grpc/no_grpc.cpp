@@ -17,6 +17,7 @@ GrpcServer::~GrpcServer() = default;
 uint16_t GrpcServer::port() const {
   return 0;
 }
+void GrpcServer::use_tls(const TlsFiles&) {}
 void GrpcServer::end_streams() {}
 bool GrpcServer::wait_answered(std::chrono::steady_clock::time_point) {
   return true;

@@ -38,7 +38,9 @@ class HttpServer::Impl {
  public:
   Impl(const HttpLimits& limits, Handler& handler, Workers& workers,
        std::atomic<uint32_t>& connections, std::shared_ptr<AnswerQueue> answers, TlsContext tls)
-      : tls_(std::move(tls)), shared_(limits, handler, workers, connections, std::move(answers)) {}
+      : tls_(std::move(tls)),
+        has_tls_(tls_ != nullptr),
+        shared_(limits, handler, workers, connections, std::move(answers)) {}
   ~Impl() { stop(); }
 
   Status listen(const std::string& address, uint16_t port, const std::string& socket_path) {
@@ -80,7 +82,16 @@ class HttpServer::Impl {
 
   Shared& shared() { return shared_; }
   const tcp::endpoint& endpoint() const { return listener_.endpoint(); }
-  bool has_tls() const { return tls_ != nullptr; }
+  bool has_tls() const { return has_tls_; }
+
+  // A connection keeps what it uses of the context with which it began.
+  void use_tls(TlsContext tls) {
+    auto next = std::make_shared<TlsContext>(std::move(tls));
+    post([this, next = std::move(next)] {
+      tls_.swap(*next);
+      listener_.use_tls(tls_.get());
+    });
+  }
 
  private:
   // Runs a step on the thread of the server, as soon as there is memory for that.
@@ -127,7 +138,8 @@ class HttpServer::Impl {
     awaits_answers_ = true;
   }
 
-  const TlsContext tls_;  // null: none
+  TlsContext tls_;  // null: none
+  const bool has_tls_;
   Shared shared_;
   Connections all_;  // used on the thread only
   asio::executor_work_guard<asio::io_context::executor_type> guard_{shared_.io.get_executor()};
@@ -164,6 +176,12 @@ std::string HttpServer::url() const {
 
 uint16_t HttpServer::port() const {
   return impl_->endpoint().port();
+}
+
+Status HttpServer::use_tls(const TlsFiles& files) {
+  MILLRACE_ASSIGN_OR_RETURN(TlsContext context, tls_context(files));
+  impl_->use_tls(std::move(context));
+  return {};
 }
 
 void HttpServer::close_after_answers() {

@@ -40,6 +40,9 @@ class HttpServer {
   std::string url() const;
   uint16_t port() const;
 
+  // Connections from now on are encrypted with these files; those that there are stay. Requirement:
+  // connections are encrypted. kInvalidArgument if the files do not belong together.
+  Status use_tls(const TlsFiles& files);
   // From now on every connection is closed after its next answer.
   void close_after_answers();
   // Waits until every request whose header came before that is answered. False if `limit` passed

@@ -27,6 +27,8 @@ class Listener {
   // Listens on a Unix socket, whose file is removed by close(). Replaces one that nobody listens
   // on. Errors as above.
   Status listen_at(const std::string& path);
+  // Connections from now on use this context, which must outlive the listener.
+  void use_tls(asio::ssl::context* tls) { tls_ = tls; }
   // Goes on accepting, unless it does already. Throws std::bad_alloc.
   void resume();
   void close();
@@ -45,7 +47,7 @@ class Listener {
 
   Shared& shared_;
   Connections& all_;
-  asio::ssl::context* const tls_;
+  asio::ssl::context* tls_;
   Acceptor acceptor_;
   asio::steady_timer pause_;
   tcp::endpoint endpoint_;  // with the port that was chosen

@@ -15,6 +15,7 @@ struct TlsFiles {
   std::string certificate;  // and those of the authorities between it and a root; empty: no TLS
   std::string key;
   std::string client_ca;  // clients must state a certificate of one of these; empty: they need none
+  bool operator==(const TlsFiles&) const = default;
 };
 
 }  // namespace millrace::serve
