@@ -8,6 +8,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "serve/service.h"
@@ -144,6 +145,22 @@ TEST_F(SharedTensors, AnObjectThatBecomesShorterIsNamed) {
   const HttpAnswer answer = infer(part(0, kImageBytes), part(kScoresAt, kScores * sizeof(float)));
   EXPECT_THAT(answer.body, HasSubstr("has been made shorter"));
   EXPECT_EQ(infer(part(0, kImageBytes)).status, 200);
+}
+
+// Whenever the client does that.
+TEST_F(SharedTensors, AnObjectThatShrinksDuringRequestsEndsNoServer) {
+  start();
+  ASSERT_EQ(add_region().status, 200);
+  std::jthread client_that_resizes([&](const std::stop_token& end) {
+    while (!end.stop_requested()) {
+      object_.resize(0);
+      object_.resize(kObjectBytes);
+    }
+  });
+  for (int i = 0; i < 100; ++i) {
+    const int status = infer(part(0, kImageBytes), part(kScoresAt, kScores * sizeof(float))).status;
+    EXPECT_TRUE(status == 200 || status == 400) << status;
+  }
 }
 
 TEST_F(SharedTensors, PartsThatDoNotFitAreNamed) {
