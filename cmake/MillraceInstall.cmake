@@ -25,6 +25,9 @@ install(TARGETS millrace_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONE
 if(TARGET millrace_serve_program)
   install(TARGETS millrace_serve_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
 endif()
+if(TARGET millrace_load_program)
+  install(TARGETS millrace_load_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
+endif()
 set(shipped_samples vart_infer_async vart_callback ml_vart vart_multi_tenancy vart_multimodel_seq
   vart_zerocopy x_plus_ml nrt_load_run nrt_async_pipeline nrt_error_tracker nrt_all_reduce
   nrt_send_recv nrt_tensor_parallel)
@@ -48,6 +51,9 @@ add_custom_target(shipped)
 add_dependencies(shipped ${shipped_libraries} millrace_cli ${shipped_samples})
 if(TARGET millrace_serve_program)
   add_dependencies(shipped millrace_serve_program)
+endif()
+if(TARGET millrace_load_program)
+  add_dependencies(shipped millrace_load_program)
 endif()
 # Its package is made from what is built here; an installation has it on request only.
 if(TARGET millrace_python)

@@ -64,6 +64,7 @@ struct BenchArguments {
   std::string url;                  // of a server, whose model `models` names; empty: none
   std::vector<std::string> local;   // options that were given, and are not for `url`
   uint32_t retries = 0;             // with `url`: how often a request is sent again
+  std::string tls_ca;  // with `url`: a file with authorities; empty: those of the system
   CompileFlags flags;
   std::string device = "cpu";
   std::string view = "cpu";

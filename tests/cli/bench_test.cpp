@@ -151,8 +151,10 @@ TEST_F(BenchTest, RefusesOptionsOfLocalModelsForAServer) {
   EXPECT_THAT(refusal({"--lanes", "2"}), HasSubstr("--lanes is for --scenario server"));
   EXPECT_THAT(refusal({"--scenario", "offline", "--seed", "2"}), HasSubstr("--seed is for"));
   EXPECT_THAT(millrace({"bench", "a.rai", "--retries", "2"}).err, HasSubstr("is for --url"));
-  EXPECT_THAT(millrace({"bench", "--url", "grpc://a:1", "--model", "a"}).err,
-              HasSubstr("not over gRPC"));
+  EXPECT_THAT(millrace({"bench", "a.rai", "--tls-ca", "a.pem"}).err, HasSubstr("is for --url"));
+  EXPECT_THAT(refusal({"--tls-ca", "a.pem"}), HasSubstr("--tls-ca is for servers of https://"));
+  EXPECT_THAT(millrace({"bench", "--url", "ftp://a:1", "--model", "a"}).err,
+              HasSubstr("must be http://HOST:PORT"));
 }
 
 TEST_F(BenchTest, JsonSaysWhyThePrecisionIsAnother) {

@@ -442,6 +442,7 @@ Status write_asked_for(const BenchArguments& arguments, const std::string& name,
 Status check_bench(const BenchArguments& arguments) {
   if (!arguments.url.empty()) return check_remote_bench(arguments);
   if (arguments.retries > 0) return invalid_argument("--retries is for --url");
+  if (!arguments.tls_ca.empty()) return invalid_argument("--tls-ca is for --url");
   if (!arguments.models.empty()) return check_together(arguments);
   if (arguments.model.empty())
     return invalid_argument("name the model, or each of several with --model");

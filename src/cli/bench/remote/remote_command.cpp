@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <span>
+#include <utility>
 
 #include "base/files/output_target.h"
 #include "cli/bench/ended_by_user.h"
@@ -84,16 +85,20 @@ Status check_remote_bench(const BenchArguments& arguments) {
     return invalid_argument(fmt::format("{} {} for models that run here, not for --url",
                                         fmt::join(arguments.local, " and "),
                                         arguments.local.size() == 1 ? "is" : "are"));
-  MILLRACE_RETURN_IF_ERROR(parse_url(arguments.url).status());
+  MILLRACE_ASSIGN_OR_RETURN(const RemoteUrl url, parse_url(arguments.url));
+  if (!arguments.tls_ca.empty() && url.scheme != "https" && url.scheme != "grpcs")
+    return invalid_argument("--tls-ca is for servers of https:// and grpcs://");
   MILLRACE_RETURN_IF_ERROR(check_shape_texts("--shape", arguments.shapes));
   MILLRACE_RETURN_IF_ERROR(picture_options(arguments.picture).status());
   return check_load(arguments);
 }
 
-Result<int> run_remote_bench(const BenchArguments& arguments) {
+Result<int> run_remote_bench_over(std::shared_ptr<const RemoteProtocol> protocol,
+                                  const BenchArguments& arguments) {
   const std::string json_file = arguments.json == "-" ? std::string() : arguments.json;
   MILLRACE_RETURN_IF_ERROR(check_output(json_file));
-  MILLRACE_ASSIGN_OR_RETURN(const RemoteServer server, find_server(arguments.url));
+  MILLRACE_ASSIGN_OR_RETURN(RemoteServer server, find_server(arguments.url));
+  server.protocol = std::move(protocol);
   const std::string& model = arguments.models.front();
   MILLRACE_ASSIGN_OR_RETURN(const RemoteModel described, describe(server, model));
   MILLRACE_ASSIGN_OR_RETURN(const io::PictureOptions picture, picture_options(arguments.picture));

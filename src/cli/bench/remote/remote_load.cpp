@@ -53,8 +53,7 @@ class Run {
   Run(const RemoteServer& server, std::span<const std::string> requests, const RemoteLoad& load,
       std::vector<int64_t> schedule)
       : requests_(requests), load_(load), schedule_(std::move(schedule)) {
-    for (uint32_t i = 0; i < load.connections; ++i)
-      connections_.push_back(std::make_unique<RemoteConnection>(server));
+    for (uint32_t i = 0; i < load.connections; ++i) connections_.push_back(connection_to(server));
   }
 
   // Connects, and sees whether the model takes the request.
@@ -153,10 +152,12 @@ class Run {
 
   void issue(RemoteConnection& connection) {
     while (const std::optional<Issue> next = next_issue()) {
-      if (is_late(*next))
+      if (is_late(*next)) {
         count_late();
-      else
-        take(final_answer_of(connection, *next), next->at_ns);
+        continue;
+      }
+      const int64_t sent_ns = now_ns() - start_ns_;
+      take(final_answer_of(connection, *next), next->at_ns, sent_ns);
     }
   }
 
@@ -187,7 +188,7 @@ class Run {
 
   Result<RemoteAnswer> answer_of(RemoteConnection& connection, uint64_t job) const {
     try {
-      return connection.ask(requests_[job % requests_.size()]);
+      return connection.answer_to(requests_[job % requests_.size()]);
     } catch (const std::bad_alloc&) {
       return Status(StatusCode::kOutOfMemory, "there is not enough memory for an answer");
     }
@@ -203,7 +204,7 @@ class Run {
     for (; next_ < schedule_.size() && schedule_[next_] <= end_ns; ++next_) ++run_.late;
   }
 
-  void take(const Result<RemoteAnswer>& answer, int64_t issue_ns) {
+  void take(const Result<RemoteAnswer>& answer, int64_t issue_ns, int64_t sent_ns) {
     const std::lock_guard lock(mutex_);
     const int64_t end_ns = now_ns() - start_ns_;
     if (answer.ok()) last_answer_ns_ = end_ns;
@@ -214,7 +215,7 @@ class Run {
         return run_.served.push_back({issue_ns, end_ns - issue_ns});
       case Outcome::kRefused:
         ++run_.refused;
-        return;
+        return run_.refusal_ms.push_back(static_cast<double>(end_ns - sent_ns) * 1e-6);
       case Outcome::kLate:
         ++run_.late;
         return;

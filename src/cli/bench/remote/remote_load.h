@@ -28,12 +28,13 @@ struct RemoteLoad {
 
 // Counts what became of the requests. Each request is counted once.
 struct RemoteRun {
-  std::vector<Query> served;  // in no order
-  uint64_t refused = 0;       // answered by 429 or 503
-  uint64_t late = 0;          // answered by 504, or not in time; or not sent in time
-  uint64_t failed = 0;        // any other
-  std::string first_failure;  // its message
-  uint64_t retried = 0;       // how many times requests were sent again
+  std::vector<Query> served;       // in no order
+  uint64_t refused = 0;            // answered by 429 or 503
+  std::vector<double> refusal_ms;  // how long that took, each, from when the request was sent
+  uint64_t late = 0;               // answered by 504, or not in time; or not sent in time
+  uint64_t failed = 0;             // any other
+  std::string first_failure;       // its message
+  uint64_t retried = 0;            // how many times requests were sent again
   // With kServer, if `servers` are known: an ideal queue, which the same requests reach, and whose
   // services take as long as requests that are sent alone, before the others.
   std::optional<ServerFigures> ideal;

@@ -9,13 +9,14 @@
 #include <string_view>
 #include <utility>
 
+#include "cli/bench/remote/protocol.h"
+
 namespace millrace::cli {
 namespace {
 
 using nlohmann::json;
 
 constexpr size_t kMostMessage = 300;
-constexpr uint64_t kMostDescription = 4 << 20;  // bytes, of which JSON takes many times as many
 
 // The types of the protocol by their names there.
 constexpr std::array<std::pair<std::string_view, DataType>, 13> kTypes = {
@@ -32,10 +33,6 @@ constexpr std::array<std::pair<std::string_view, DataType>, 13> kTypes = {
      {"UINT64", DataType::kUint64},
      {"INT64", DataType::kInt64},
      {"FP64", DataType::kFloat64}}};
-
-std::string_view protocol_type(DataType type) {
-  return std::ranges::find(kTypes, type, &decltype(kTypes)::value_type::second)->first;
-}
 
 std::string percent_encoded(std::string_view name) {
   std::string text;
@@ -78,8 +75,12 @@ Result<graph::Boundary> boundary_of(const json& input) {
   return boundary;
 }
 
-Result<RemoteModel> model_of(const json& description, std::string path, const std::string& name) {
-  RemoteModel model{.path = std::move(path), .described = {}};
+std::string path_of(const std::string& model) {
+  return "/v2/models/" + percent_encoded(model);
+}
+
+Result<RemoteModel> model_of(const json& description, const std::string& name) {
+  RemoteModel model{.path = path_of(name), .described = {}};
   model.described.name = name;
   for (const json& input : description.at("inputs")) {
     MILLRACE_ASSIGN_OR_RETURN(graph::Boundary boundary, boundary_of(input));
@@ -98,18 +99,29 @@ std::string error_of(const RemoteAnswer& answer) {
   return fmt::format("{}: {}", answer.status, text.substr(0, kMostMessage));
 }
 
+std::string_view protocol_type(DataType type) {
+  return std::ranges::find(kTypes, type, &decltype(kTypes)::value_type::second)->first;
+}
+
 Result<RemoteModel> describe(const RemoteServer& server, const std::string& model) {
-  const std::string path = "/v2/models/" + percent_encoded(model);
-  RemoteConnection connection(server);
-  MILLRACE_ASSIGN_OR_RETURN(
-      const RemoteAnswer answer,
-      connection.ask(fmt::format("GET {} HTTP/1.1\r\nHost: {}\r\n\r\n", path, server.host),
-                     kMostDescription));
+  return server.protocol ? server.protocol->describe(server, model)
+                         : describe_over_http(server, model);
+}
+
+Result<RemoteModel> describe_over_http(const RemoteServer& server, const std::string& model) {
+  const std::string text =
+      fmt::format("GET {} HTTP/1.1\r\nHost: {}\r\n\r\n", path_of(model), server.host);
+  MILLRACE_ASSIGN_OR_RETURN(const RemoteAnswer answer,
+                            connection_to(server)->ask(text, kMostDescription));
+  return model_of_description(answer, model);
+}
+
+Result<RemoteModel> model_of_description(const RemoteAnswer& answer, const std::string& model) {
   if (answer.status != 200)
     return Status(answer.status == 404 ? StatusCode::kNotFound : StatusCode::kIoError,
                   "the server does not describe the model, but answers " + error_of(answer));
   try {
-    return model_of(json::parse(answer.body), path, model);
+    return model_of(json::parse(answer.body), model);
   } catch (const json::exception&) {
     return corrupt_data("the server describes the model in a form that is not the protocol's");
   }
@@ -118,6 +130,13 @@ Result<RemoteModel> describe(const RemoteServer& server, const std::string& mode
 std::string request_text(const RemoteServer& server, const RemoteModel& model,
                          std::span<const graph::Boundary> inputs,
                          std::span<const std::span<const std::byte>> bytes) {
+  return server.protocol ? server.protocol->request(server, model, inputs, bytes)
+                         : http_request_text(server, model, inputs, bytes);
+}
+
+std::string http_request_text(const RemoteServer& server, const RemoteModel& model,
+                              std::span<const graph::Boundary> inputs,
+                              std::span<const std::span<const std::byte>> bytes) {
   json header = {{"parameters", {{"binary_data_output", true}}}, {"inputs", json::array()}};
   size_t raw_bytes = 0;
   for (size_t i = 0; i < inputs.size(); ++i) {

@@ -58,6 +58,13 @@ std::string ideal_line(const RemoteReport& report) {
              : "ideal queue unknown: --lanes says how many requests the server runs at once\n";
 }
 
+std::string refusals_line(const RemoteRun& run) {
+  if (run.refusal_ms.empty()) return {};
+  const Distribution times = distribution_of(run.refusal_ms);
+  return fmt::format("refusals    median {}, p99 {}, max {}, from when they were sent\n",
+                     ms_text(times.median), ms_text(times.p99), ms_text(times.max));
+}
+
 std::string requests_line(const RemoteReport& report) {
   const RemoteRun& run = report.run;
   const std::string again =
@@ -79,7 +86,7 @@ std::string report_text(const RemoteReport& report) {
   text += scenario_line(report.load) + latency_line(run);
   text += fmt::format("throughput  {} served per second, in {:.2f} s\n",
                       rate_text(served_per_second(run)), run.seconds);
-  text += ideal_line(report) + requests_line(report);
+  text += ideal_line(report) + requests_line(report) + refusals_line(run);
   if (run.failed > 0) text += fmt::format("failure     {}\n", run.first_failure);
   return text;
 }
@@ -100,6 +107,8 @@ std::string report_json(const RemoteReport& report) {
                {"served_per_second", served_per_second(run)}};
   if (const auto times = latencies(run)) json["latency_ms"] = distribution_json(*times);
   if (report.load.scenario == Scenario::kServer) json["server"] = server_of(report);
+  if (!run.refusal_ms.empty())
+    json["refusal_ms"] = distribution_json(distribution_of(run.refusal_ms));
   if (report.load.retries > 0) json["retried"] = run.retried;
   if (run.failed > 0) json["first_failure"] = run.first_failure;
   return json_line(json);

@@ -68,8 +68,8 @@ void add_load_flags(CLI::App& command, BenchArguments& arguments) {
 
 // The options that say something about a server, too. Those of pictures do with --input.
 constexpr std::array kForServers = {
-    "--url",       "--model", "--scenario", "--iterations", "--duration", "--qps",    "--seed",
-    "--in-flight", "--lanes", "--json",     "--input",      "--shape",    "--retries"};
+    "--url",       "--model", "--scenario", "--iterations", "--duration", "--qps",     "--seed",
+    "--in-flight", "--lanes", "--json",     "--input",      "--shape",    "--retries", "--tls-ca"};
 constexpr std::array kForPictures = {"--mean",  "--scale",  "--std",       "--normalize",
                                      "--order", "--resize", "--short-side"};
 
@@ -111,8 +111,13 @@ void add_bench_command(CLI::App& program, CommandLine& line) {
          "MODEL");
   taking(command->add_option("--url", arguments->url,
                              "measure a server of the Open Inference Protocol instead, as "
-                             "http://127.0.0.1:8080, whose model --model names"),
+                             "http://127.0.0.1:8080, whose model --model names; also https, grpc "
+                             "and grpcs"),
          "URL");
+  taking(command->add_option("--tls-ca", arguments->tls_ca,
+                             "with --url: certificates of the authorities that may say who the "
+                             "server is, in PEM; otherwise those of the system"),
+         "FILE");
   as_count(command->add_option("--retries", arguments->retries,
                                "with --url: how often a request is sent again that was refused, or "
                                "whose connection was lost"),
