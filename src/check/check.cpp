@@ -1,6 +1,7 @@
 #include "check/check.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <ctime>
@@ -15,6 +16,7 @@
 #include "base/never_destroyed.h"
 #include "base/polls.h"
 #include "base/process/forked_child.h"
+#include "base/process/stack.h"
 #include "check/busy_polls.h"
 #include "check/check_state.h"
 #include "memory/device_side.h"
@@ -26,6 +28,8 @@ constinit std::atomic<bool> active{false};
 }  // namespace check_internal
 
 namespace {
+
+constexpr size_t kStackForReport = size_t{128} << 10;
 
 // A job that is filled and not yet submitted.
 struct Begun {
@@ -71,8 +75,14 @@ void contained(Part&& part) noexcept {
   }
 }
 
+// Names of calls take more stack than some threads of programs have.
 void report(Finding finding) {
-  checker().reporter.report(finding);
+  finding.thread = ::gettid();
+  const auto make = [&] { checker().reporter.report(finding); };
+  if (has_stack(kStackForReport))
+    make();
+  else
+    static_cast<void>(call_with_stack(make));
 }
 
 std::string text_of_place(const TensorPlace& place) {
@@ -341,6 +351,7 @@ Checker& checker() {
 }
 
 Status start_checking() {
+  static_cast<void>(Stack::here());  // the first one loads a library, and takes more stack
   if (!add_hook(observe, nullptr))
     return {StatusCode::kResourceExhausted, "the table of hooks is full"};
   check_internal::active.store(true);

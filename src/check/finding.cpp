@@ -109,7 +109,7 @@ std::string json_of(const Finding& finding) {
             {"message", finding.message},
             {"remedy", remedy_of(finding.hazard)},
             {"process", ::getpid()},
-            {"thread", ::gettid()},
+            {"thread", finding.thread},
             {"jobs", finding.jobs}};
   if (finding.tensor) json["tensor"] = json_of_tensor(*finding.tensor);
   if (finding.written) json["written"] = json_of_written(*finding.written);

@@ -1,6 +1,8 @@
 // Finding: one hazard that the checker has seen. Values; thread-safe as such.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -65,6 +67,7 @@ struct Finding {
   std::optional<TensorPlace> tensor{};
   std::vector<Place> places{};
   std::optional<Written> written{};
+  pid_t thread = 0;  // where it was seen
 };
 
 // Returns a number that is the same for findings of one kind about the same tensor and the same

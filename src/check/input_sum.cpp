@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
+#include <memory>
 #include <span>
 
 #include "base/align.h"
@@ -50,13 +50,14 @@ InputSum sum_of(const void* data, size_t bytes) {
   if (bytes == 0) return sum;
   const size_t part = part_of(bytes);
   sum.parts.resize(ceil_div(bytes, part));
-  std::array<std::byte, kPiece> piece;
+  // Threads of programs may have stacks that are smaller than a piece.
+  const auto piece = std::make_unique_for_overwrite<std::byte[]>(std::min(kPiece, bytes));
   const auto* from = static_cast<const std::byte*>(data);
   for (size_t done = 0; done < bytes; done += kPiece) {
     const size_t size = std::min(kPiece, bytes - done);
-    if (!copy(piece.data(), from + done, size))
+    if (!copy(piece.get(), from + done, size))
       return {{}, errno == EFAULT ? SumError::kUnmapped : SumError::kNotPossible};
-    add(std::span(piece).first(size), done, part, sum);
+    add(std::span(piece.get(), size), done, part, sum);
   }
   return sum;
 }

@@ -1,9 +1,11 @@
 // The checker within this process, where many threads use it at a time.
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <sys/eventfd.h>
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -59,6 +61,34 @@ TEST_F(CheckerTest, FindsNothingInJobsOfManyThreads) {
     });
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(log_, "");
+}
+
+// Runs a function on a thread with a small stack.
+void run_on_stack(size_t bytes, std::function<void()> work) {
+  pthread_attr_t attributes;
+  ASSERT_EQ(pthread_attr_init(&attributes), 0);
+  ASSERT_EQ(pthread_attr_setstacksize(&attributes, bytes), 0);
+  const auto body = [](void* work) -> void* {
+    (*static_cast<std::function<void()>*>(work))();
+    return nullptr;
+  };
+  pthread_t thread{};
+  ASSERT_EQ(pthread_create(&thread, &attributes, body, &work), 0);
+  pthread_attr_destroy(&attributes);
+  pthread_join(thread, nullptr);
+}
+
+TEST_F(CheckerTest, SeesThreadsWithSmallStacks) {
+  if (std::string_view(MILLRACE_SANITIZE) != "")
+    GTEST_SKIP() << "the sanitizers take several times as much stack for each call";
+  Unit unit = make_unit({.depth = 2});
+  run_on_stack(size_t{32} << 10, [&] {
+    Job first = submit(unit), second = submit(unit);
+    test::let_everything_go(faults());
+    EXPECT_TRUE(first.wait().ok());
+    EXPECT_TRUE(second.wait().ok());
+  });
+  EXPECT_NE(log_.find("shared_output: output \"probs\" of job "), std::string::npos) << log_;
 }
 
 TEST_F(CheckerTest, NamesJobsTensorsAndCalls) {
