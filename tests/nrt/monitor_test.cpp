@@ -188,6 +188,24 @@ TEST_F(MonitorOfARuntime, CountersBelongToTheCoresOfTheMachine) {
   EXPECT_EQ(nds_close(instance), 0);
 }
 
+// Core 12 of 16 is in the second device, of which the monitor's own environment knows nothing.
+TEST_F(MonitorOfARuntime, IsSeenFromAnotherEnvironment) {
+  nrt_close();
+  {
+    const ScopedEnvironment of_program(
+        {{"MILLRACE_NRT_CORES", "16"}, {"NEURON_RT_VISIBLE_CORES", "12"}});
+    ASSERT_EQ(nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""), NRT_SUCCESS);
+    const ProgramResult result =
+        run_program({"/usr/bin/env", "-u", "MILLRACE_NRT_CORES", "-u", "NEURON_RT_VISIBLE_CORES",
+                     MILLRACE_NRT_MONITOR, std::to_string(::getpid())},
+                    "/");
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_THAT(result.out, HasSubstr("device 1 cores 0x10 memory"));
+    nrt_close();
+  }
+  ASSERT_EQ(nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""), NRT_SUCCESS);
+}
+
 // Programs that watch are processes of their own.
 TEST_F(MonitorOfARuntime, AnotherProcessSeesIt) {
   for (int i = 0; i < 3; ++i) EXPECT_EQ(execute(), NRT_SUCCESS);

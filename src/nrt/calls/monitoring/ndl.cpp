@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/settings/environment.h"
 #include "memory/bank.h"
 #include "nrt/calls/monitoring/monitor_call.h"
 #include "nrt/counters/counter_files.h"
@@ -25,6 +26,21 @@ Status null_pointer() {
   return invalid_argument("a pointer is null");
 }
 
+// Returns the cores of the machine. Programs that watch are mostly started in another environment
+// than those that they watch, so what these say comes before the default of this process. Where
+// they differ, those count that take the most devices.
+Result<uint32_t> watched_cores() {
+  if (!environment_variable("MILLRACE_NRT_CORES").empty()) return total_cores();
+  uint32_t cores = 0;
+  for (const ProcessWithCounters& process : processes_with_counters()) {
+    const uint32_t all = process.counters->all_cores.load();
+    if (all == 0 || all > kMostCores) continue;
+    if (cores == 0 || devices_of(all) > devices_of(cores)) cores = all;
+  }
+  if (cores == 0) return total_cores();
+  return cores;
+}
+
 // Returns the memory of the cores of a device; 0 if they have no limit. By default the visible
 // cores share the machine's memory, so there is none for others.
 Result<size_t> memory_of_device(uint32_t cores) {
@@ -35,7 +51,7 @@ Result<size_t> memory_of_device(uint32_t cores) {
 
 Status open_device(int index, ndl_device_t** device) {
   if (device == nullptr) return null_pointer();
-  MILLRACE_ASSIGN_OR_RETURN(const uint32_t cores, total_cores());
+  MILLRACE_ASSIGN_OR_RETURN(const uint32_t cores, watched_cores());
   const uint32_t devices = devices_of(cores);
   if (index < 0 || static_cast<uint32_t>(index) >= devices)
     return invalid_argument(fmt::format("there is no device {}: there are {}", index, devices));
@@ -127,7 +143,7 @@ int ndl_available_devices(int* device_indexes, int device_indexes_size) {
   int stored = 0;
   const int done = monitor_call("ndl_available_devices", [&]() -> Status {
     if (device_indexes == nullptr) return null_pointer();
-    MILLRACE_ASSIGN_OR_RETURN(const uint32_t cores, total_cores());
+    MILLRACE_ASSIGN_OR_RETURN(const uint32_t cores, watched_cores());
     stored = std::clamp(device_indexes_size, 0, static_cast<int>(devices_of(cores)));
     for (int i = 0; i < stored; ++i) device_indexes[i] = i;
     return {};
