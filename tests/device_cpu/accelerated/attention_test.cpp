@@ -66,6 +66,24 @@ TEST(FastAttention, KeysMayBeExcludedByInfinity) {
   }
 }
 
+// The keys after a query are left out, in blocks as far as possible. A mask that is not causal for
+// one query is added.
+TEST(FastAttention, LeavesOutWhatACausalMaskHides) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  constexpr float kLowest = std::numeric_limits<float>::lowest();
+  for (const float hidden : {-kInfinity, kLowest})
+    for (const int64_t keys : {300, 700}) {
+      Case test = attention({2, 300, 16}, keys, 16);
+      test.operands.push_back(constant_of({300, keys}, 4));
+      auto& bias = test.operands[3].elements.data;
+      for (int64_t i = 0; i < 300 * keys; ++i)
+        bias[static_cast<size_t>(i)] = i % keys > i / keys + keys - 300 ? hidden : 0;
+      expect_as_plain(test);
+      bias[static_cast<size_t>(200 * keys + 1)] = 3;
+      expect_as_plain(test);
+    }
+}
+
 // As a softmax does.
 TEST(FastAttention, QueriesWithoutAKeyOrWithANanGetNan) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();

@@ -3,6 +3,7 @@
 // Operands are read as they lie, as part of a larger tensor too; the result is laid out for the
 // Transpose that follows and joins the heads.
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -45,6 +46,8 @@ Shape shape_of(const fallback::NodeView& view) {
 struct Operands {
   Matrices query, key, value;
   std::optional<Matrices> bias;
+  // In place of a bias that is a causal mask: how many keys the first query sees.
+  std::optional<size_t> seen_by_first;
   Matrices to;
   BufferId scratch;
 };
@@ -94,6 +97,16 @@ class AttentionStep final : public Step {
     return {rows.at, rows.step, operands_.bias->element_step()};
   }
 
+  // What the queries from `first` on see.
+  attention::Seen seen_from(size_t first) const {
+    attention::Seen seen;
+    if (operands_.seen_by_first) {
+      seen.end = *operands_.seen_by_first + first;
+      seen.later = 1;
+    }
+    return seen;
+  }
+
   attention::Block block_at(const RunState& state, size_t matrix, size_t number,
                             float* scratch) const {
     const Share queries = share_of(shape_.queries, static_cast<uint32_t>(number),
@@ -104,7 +117,7 @@ class AttentionStep final : public Step {
             .value = rows_of(state, operands_.value, matrix, 0),
             .bias = bias_of(state, matrix, queries.first),
             .sinks = {},
-            .seen = {},
+            .seen = seen_from(queries.first),
             .scale = scale_,
             .queries = queries.count,
             .keys = shape_.keys,
@@ -133,6 +146,26 @@ Matrices broadcast_bias(const Operand& operand, std::span<const int64_t> given, 
   return bias;
 }
 
+// Returns how many keys the first query sees, if the bias is a constant that does no more than hide
+// from each query the keys after the one that it ends with, which is one further for each query.
+std::optional<size_t> seen_by_first_query(const Builder& builder, ValueId id, const Shape& shape) {
+  const std::span<const int64_t> dims = builder.value(id).shape;
+  if (!builder.is_constant(id) || dims.size() < 2 ||
+      dims[dims.size() - 2] != static_cast<int64_t>(shape.queries) ||
+      builder.value(id).elements() != shape.queries * shape.keys)
+    return std::nullopt;
+  const std::vector<float> bias = builder.constant_floats(id);
+  const auto hides = [](float element) { return element <= std::numeric_limits<float>::lowest(); };
+  const auto seen =
+      static_cast<size_t>(std::find_if(bias.begin(), bias.end(), hides) - bias.begin());
+  if (seen == 0) return std::nullopt;
+  for (size_t i = 0; i < bias.size(); ++i) {
+    const bool is_hidden = i % shape.keys >= seen + i / shape.keys;
+    if (is_hidden ? !hides(bias[i]) : bias[i] != 0) return std::nullopt;
+  }
+  return seen;
+}
+
 Division division_of(const Shape& shape, uint32_t chunks) {
   Division division{1, ceil_div(shape.queries, attention::kMostQueries), 1,
                     attention::scratch_elements(shape.queries, shape.depth, shape.size)};
@@ -154,7 +187,9 @@ Result<bool> lower_attention(Builder& builder, const AcceleratedNode& node) {
   MILLRACE_ASSIGN_OR_RETURN(operands.query, matrices_of(builder, node.input(kQuery)));
   MILLRACE_ASSIGN_OR_RETURN(operands.key, matrices_of(builder, node.input(kKey)));
   MILLRACE_ASSIGN_OR_RETURN(operands.value, matrices_of(builder, node.input(kValue)));
-  if (node.view.has(kBias)) {
+  if (node.view.has(kBias))
+    operands.seen_by_first = seen_by_first_query(builder, node.input(kBias), shape);
+  if (node.view.has(kBias) && !operands.seen_by_first) {
     MILLRACE_ASSIGN_OR_RETURN(const Operand bias, plain_operand(builder, node.input(kBias)));
     operands.bias = broadcast_bias(bias, node.view.in(kBias).dims, shape.leading.size() + 2);
   }

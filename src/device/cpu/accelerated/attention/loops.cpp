@@ -125,9 +125,23 @@ void add_bias(const Block& block, const KeyBlock& keys, size_t query, float* sco
   std::fill(scores + keys.count, scores + padded(keys.count), -kInfinity);
 }
 
+// The end of the keys that a query sees.
+size_t end_of_seen(const Block& block, size_t query) {
+  return std::min(block.seen.end + query * block.seen.later, block.keys);
+}
+
+// Returns the keys without those that none of the queries from `first` to `last` sees, as far as
+// these are the last ones, or all.
+KeyBlock without_unseen(const Block& block, KeyBlock keys, size_t first, size_t last) {
+  const size_t end = end_of_seen(block, last);
+  keys.count = std::min(keys.count, end - std::min(end, keys.first));
+  if (end_of_seen(block, first) >= keys.first + keys.count + block.seen.window) keys.count = 0;
+  return keys;
+}
+
 // The scores of keys that a query does not see become -inf.
 void hide_unseen(const Block& block, const KeyBlock& keys, size_t query, float* scores) {
-  const size_t end = std::min(block.seen.end + query * block.seen.later, block.keys);
+  const size_t end = end_of_seen(block, query);
   if (end < keys.first + keys.count)
     std::fill(scores + (end > keys.first ? end - keys.first : 0), scores + keys.count, -kInfinity);
   if (end > keys.first + block.seen.window)
@@ -204,12 +218,19 @@ void attend_group(const Block& block, const KeyBlock& keys, size_t query, State&
                          .c_step = size});
 }
 
+// Does the same without the keys that none of these queries sees.
+template <size_t kRows>
+void attend_seen(const Block& block, const KeyBlock& keys, size_t query, State& state) {
+  const KeyBlock seen = without_unseen(block, keys, query, query + kRows - 1);
+  if (seen.count > 0) attend_group<kRows>(block, seen, query, state);
+}
+
 void attend_keys(const Block& block, const KeyBlock& keys, State& state) {
   size_t query = 0;
   for (; query + kTileRows <= block.queries; query += kTileRows)
-    attend_group<kTileRows>(block, keys, query, state);
-  for (; query + 2 <= block.queries; query += 2) attend_group<2>(block, keys, query, state);
-  if (query < block.queries) attend_group<1>(block, keys, query, state);
+    attend_seen<kTileRows>(block, keys, query, state);
+  for (; query + 2 <= block.queries; query += 2) attend_seen<2>(block, keys, query, state);
+  if (query < block.queries) attend_seen<1>(block, keys, query, state);
 }
 
 // The place of the first element of a key in the panels.
@@ -285,9 +306,10 @@ void attend_block(const Block& block) {
     state.sums[query] = sink == nullptr ? 0.0f : 1.0f;
   }
   std::fill_n(state.results, block.queries * size, 0.0f);
-  for (size_t first = 0; first < block.keys; first += kMostKeys) {
-    KeyBlock keys{first, std::min(kMostKeys, block.keys - first), from_row(block.key, first),
-                  nullptr, from_row(block.value, first)};
+  const size_t end = end_of_seen(block, block.queries - 1);
+  for (size_t first = 0; first < end; first += kMostKeys) {
+    KeyBlock keys{first, std::min(kMostKeys, end - first), from_row(block.key, first), nullptr,
+                  from_row(block.value, first)};
     if (copies_keys) {
       copy_as_columns(keys.keys, keys.count, block.depth, columns);
       keys.columns = columns;

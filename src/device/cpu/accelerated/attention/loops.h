@@ -34,8 +34,8 @@ struct Sinks {
 };
 
 // The keys that a query sees: the last `window` of those before `end`, to which each later query
-// adds `later`; by default all. The keys and values of a block are computed with even where a query
-// sees only some of them, and hidden ones are multiplied by 0, so all of them have to be finite.
+// adds `later`; by default all. Queries are computed in groups, with the keys that one of the group
+// sees. Hidden ones among these are multiplied by 0, so a NaN or inf in them may reach the result.
 struct Seen {
   static constexpr size_t kAll = SIZE_MAX / 2;
   size_t end = kAll, later = 0, window = kAll;
