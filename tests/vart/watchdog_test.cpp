@@ -41,7 +41,7 @@ TEST_F(RunnerWatchdog, GivesUpASynchronousRunThatHangsAndGoesOn) {
   Tensors in = inputs(*runner), out = outputs(*runner);
   const test::LogCapture log;
   EXPECT_EQ(runner->execute(in, out), StatusCode::RUNTIME_ERROR);
-  EXPECT_EQ(log.count("VAIML-Runner: RUNTIME_ERROR: unit"), 1u) << "with what the watchdog saw";
+  EXPECT_EQ(log.count("VAIML-Runner: RUNTIME_ERROR: job "), 1u) << "with what the watchdog saw";
   EXPECT_EQ(runner->execute(in, out), StatusCode::SUCCESS);
 }
 
