@@ -32,8 +32,8 @@ struct Options {
   uint16_t http_port = 8080;          // 0: any free one
   std::optional<uint16_t> grpc_port;  // 0: any free one; none: no gRPC
   std::string device = "cpu";
-  std::string precision = "fp32";        // of .onnx files
-  uint32_t batch = 1;                    // frames per job of .onnx files
+  std::string precision = "fp32";  // of .onnx files
+  uint32_t batch = 1;  // frames per job of .onnx files; rows, where the leading dimension is open
   double batch_delay_seconds = 0;        // for which a request waits for others to share its job
   uint32_t queue_depth = 64;             // jobs that a unit accepts before one of them is completed
   uint32_t units = 0;                    // units of each model; 0: one for each lane of the device

@@ -27,7 +27,8 @@ void add_model_options(CLI::App& command, serve::Options& options) {
             {"fp32", "bf16"})
       ->capture_default_str();
   as_count(command.add_option("--batch", options.batch,
-                              "greatest number of frames in a request, for .onnx files"),
+                              "greatest number of frames in a request, for .onnx files; of rows "
+                              "that requests share, for archives whose leading dimension is open"),
            1, 4096)
       ->capture_default_str();
   as_seconds(command.add_option("--batch-delay", options.batch_delay_seconds,

@@ -15,7 +15,7 @@ namespace millrace::serve {
 
 struct ModelSettings {
   std::string precision = "fp32";  // of .onnx files
-  uint32_t batch = 1;              // frames per job of .onnx files
+  uint32_t batch = 1;  // frames per job of .onnx files; rows, where the leading dimension is open
   double batch_delay_seconds = 0;
   uint32_t units = 0;  // 0: one for each lane of the device
   uint32_t queue_depth = 64;
