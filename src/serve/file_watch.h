@@ -29,7 +29,7 @@ class FileWatch {
   ~FileWatch();  // waits for a call of the function
 
  private:
-  // What tells one state of a file from another; all 0 if there is no file.
+  // Tells one state of a file from another. All is 0 if there is no file.
   struct State {
     dev_t device = 0;
     ino_t inode = 0;

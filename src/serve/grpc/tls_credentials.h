@@ -17,7 +17,7 @@ class TlsCredentials {
  public:
   explicit TlsCredentials(TlsFiles files) : files_(std::move(files)) {}
 
-  // What a server is built with, which must not outlive this object. Without a certificate,
+  // Returns what a server is built with, which must not outlive this object. Without a certificate,
   // connections are not encrypted.
   std::shared_ptr<grpc::ServerCredentials> of_server();
   // Requirement: the files belong together, and there is a certificate, as there was before.

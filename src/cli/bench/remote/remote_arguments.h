@@ -9,7 +9,7 @@
 
 namespace millrace::cli {
 
-// Those that matter for a server.
+// Has those that matter for a server.
 std::string text_of_arguments(const BenchArguments& arguments);
 // kInvalidArgument for a text that is none.
 Result<BenchArguments> arguments_of_text(const std::string& text);
