@@ -28,7 +28,7 @@ enum class CallbackOrder : uint8_t { kSubmission, kCompletion };
 // Whether a thread that waits for a job of a unit runs it itself, as long as no lane has begun it,
 // and meanwhile other short jobs of the device that are ready.
 enum class CallerHelps : uint8_t {
-  // It does where that ends sooner: the jobs take no longer than three wakes of a lane, both as
+  // It does where that ends sooner: the jobs take no longer than 16 wakes of a lane, both as
   // measured, and a time limit of the wait is far longer. Threads that run callbacks never do,
   // nor do waits for units with a watchdog or of ranks, or on devices that inject faults.
   kAuto,

@@ -11,7 +11,8 @@
  * request wakes lanes for it: again the other lane must do the rest. With WAITER a thread that
  * waits for source 0 runs its requests on a borrowed lane, if it can. With LEFT any source that
  * becomes ready may be left to such threads, so that no lane is woken for it; none takes it here,
- * and the monitor's check must put both lanes to work.
+ * and the monitor's check must put both lanes to work. With STEPS_BACK, which needs LEFT, a lane
+ * may also once leave what it has to such threads and sleep; there only that leaves sources.
  *
  * Each other #ifdef is a plant: a mistake that verification must find.
  */
@@ -22,7 +23,7 @@
 #define SUBMITTED(s) 1
 #else
 #define SOURCES 2
-#if defined(HELPER) || defined(WAITER) || defined(LEFT)
+#if defined(HELPER) || defined(WAITER) || defined(LEFT) && !defined(STEPS_BACK)
 #define SUBMITTED(s) 1
 #else
 #define SUBMITTED(s) (1 + (s))
@@ -45,6 +46,7 @@ bool in_list[SOURCES];
 byte wanting; /* sources for which a lane has to be awake */
 bool wakes_lane[SOURCES];
 bool check_pending;
+bool caller_wants_lane = true; /* for STEPS_BACK, once */
 #endif
 
 /* Sleepers. */
@@ -58,10 +60,14 @@ bool token[LANES];
 #ifdef LEFT
 #define NONE_WANTS_LANE (wanting == 0)
 inline choose() {
+#ifdef STEPS_BACK
+  wakes = true
+#else
   if
   :: wakes = true
   :: wakes = false
   fi
+#endif
 }
 inline count(source) {
   wakes_lane[source] = wakes;
@@ -265,8 +271,12 @@ proctype submitter(byte source) {
     schedule(source);
     published[source]++
 #else
+#ifdef STEPS_BACK
+    atomic { published[source]++; schedule(source) } /* the others check its steps */
+#else
     published[source]++;
     schedule(source)
+#endif
 #endif
   }
 }
@@ -283,14 +293,15 @@ inline run_one(source) {
   fi
 }
 
-inline park(self) {
+/* Sleeps unless `nothing` is false. */
+inline park(self, nothing) {
   parked[self] = true;
   searching--;
   if
 #ifdef SKIP_RECHECK_BEFORE_PARK
   :: true
 #else
-  :: READY_EMPTY
+  :: nothing
   :: else ->
      if
      :: atomic { parked[self] -> parked[self] = false } /* clear_parked */
@@ -387,7 +398,7 @@ find_work:
      fi
   :: held == NONE
   fi;
-  park(self);
+  park(self, READY_EMPTY);
   goto find_work;
 
 found:
@@ -400,6 +411,15 @@ found:
 #endif
 work:
   run_one(held);
+#ifdef STEPS_BACK
+  if
+  :: caller_wants_lane && NONE_WANTS_LANE ->
+     caller_wants_lane = false;
+     searching++;
+     goto step_back
+  :: true
+  fi;
+#endif
   /* continue_with_oldest */
   if
   :: !HAS_WORK(held) -> searching++; goto find_work
@@ -409,7 +429,29 @@ work:
      :: else -> exchange_with_oldest(held)
      fi;
      goto work
-  fi
+  fi;
+
+#ifdef STEPS_BACK
+step_back:
+  let_go(held, kept);
+  if
+  :: kept -> /* leave_to_callers */
+     kept = false;
+     wakes = false;
+     push(held);
+#ifndef LEAVES_WITHOUT_CHECK
+     check_pending = true
+#endif
+  :: else
+  fi;
+  held = NONE;
+#ifdef STEPS_BACK_BLINDLY
+  park(self, true);
+#else
+  park(self, NONE_WANTS_LANE);
+#endif
+  goto find_work
+#endif
 }
 
 #ifdef HELPER

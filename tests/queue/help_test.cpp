@@ -240,19 +240,20 @@ TEST(CallerCredit, GrowsByRequestsOfCallersAndIsUsedUpByLanes) {
   EXPECT_TRUE(credit.any());
   for (int i = 0; i < 1'000 && credit.any(); ++i) credit.lane_took();
   EXPECT_FALSE(credit.any());
-  credit.caller_ran();
+  credit.caller_waits();
   EXPECT_TRUE(credit.any());
   credit.forbid();
   credit.caller_ran();
+  credit.caller_waits();
   EXPECT_FALSE(credit.any());
 }
 
 TEST_F(Helping, LongRequestsAreLeftToTheLanes) {
   const auto unit = make_unit(lanes, options());
-  for (int i = 0; i < 20; ++i) {
+  for (int i = 0; i < 10; ++i) {
     std::thread::id ran_on;
     const SequenceId id = *submit(*unit, [&](LaneId) {
-      std::this_thread::sleep_for(milliseconds(2));
+      std::this_thread::sleep_for(milliseconds(8));
       ran_on = std::this_thread::get_id();
       return Status();
     });

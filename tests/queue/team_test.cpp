@@ -363,6 +363,72 @@ TEST(Team, TheFirstOperatorWakesLanesHoweverSoonItComes) {
   team.end();
 }
 
+// A lane that sleeps until it is woken, and how long that has taken is known.
+class SleepingLane {
+ public:
+  SleepingLane() : thread_([this] { sleep_again_and_again(); }) {
+    wait_until_asleep();
+    sleepers.wake_one();
+    wait_until_woken(0);
+    wait_until_asleep();
+  }
+  ~SleepingLane() {
+    sleepers.stop();
+    thread_.join();
+  }
+
+  // Returns once the lane has been woken `times` times since it was made.
+  void wait_until_woken(int times) const {
+    while (woken_ < 1 + times) std::this_thread::yield();
+  }
+
+  Sleepers sleepers{2};
+
+ private:
+  void sleep_again_and_again() {
+    sleepers.begin_search();
+    while (sleepers.park(1, [] { return false; })) ++woken_;
+  }
+  void wait_until_asleep() const {
+    while (!sleepers.any_parked()) std::this_thread::yield();
+  }
+
+  std::atomic<int> woken_{0};
+  std::thread thread_;
+};
+
+TEST(Team, NoLaneIsWokenForARequestThatEndsBeforeItIsAwake) {
+  SleepingLane lane;
+  Team team(lane.sleepers, 2, 1);
+  team.expect(0, 1);
+  team.begin(0, 1);
+  EXPECT_TRUE(lane.sleepers.any_parked());
+  team.end();
+}
+
+TEST(Team, ALaneIsWokenIfNobodyKnowsHowLongARequestTakes) {
+  SleepingLane lane;
+  Team team(lane.sleepers, 2, 1);
+  team.expect(0, 0);
+  team.begin(0, 1);
+  lane.wait_until_woken(1);
+  team.end();
+}
+
+TEST(Team, ALaneIsWokenForARequestThatTakesLongerThanExpected) {
+  SleepingLane lane;
+  Team team(lane.sleepers, 2, 1);
+  team.expect(0, 1);
+  team.begin(0, 1);
+  std::this_thread::sleep_for(std::chrono::nanoseconds(3 * lane.sleepers.wake_ns()));
+  auto until_woken = [&](uint32_t number) { lane.wait_until_woken(number); };
+  team.run(
+      0, 2,
+      [](void* work, uint32_t number) { (*static_cast<decltype(until_woken)*>(work))(number); },
+      &until_woken);
+  team.end();
+}
+
 TEST(Team, OneLaneAndPinnedLanesHaveNone) {
   for (const LanesOptions& options :
        {LanesOptions{.count = 1}, LanesOptions{.count = 2, .core = 0}}) {

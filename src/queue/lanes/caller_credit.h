@@ -20,6 +20,12 @@ class CallerCredit {
     const int32_t now = credit();
     change(now, std::min(now + kPerRequest, kMost));
   }
+  // Notes that a thread which waits would run requests, but has no lane to borrow: lanes step back
+  // (Lanes::Impl::want_lane), and the next requests are for that thread.
+  void caller_waits() noexcept {
+    const int32_t now = credit();
+    change(now, std::max(now, kOfWait));
+  }
   // Notes that a lane has taken a request from the ready list.
   void lane_took() noexcept {
     if (const int32_t now = credit(); now > 0) change(now, now - 1);
@@ -28,7 +34,8 @@ class CallerCredit {
   void forbid() noexcept { credit_.store(kForbidden, std::memory_order_relaxed); }
 
  private:
-  static constexpr int32_t kMost = 64, kPerRequest = 4, kForbidden = INT32_MIN;
+  static constexpr int32_t kMost = 64, kPerRequest = 4, kOfWait = 32;
+  static constexpr int32_t kForbidden = INT32_MIN;
 
   int32_t credit() const noexcept { return credit_.load(std::memory_order_relaxed); }
   // Most calls change nothing, and must not take the cache line from the threads that read it. If

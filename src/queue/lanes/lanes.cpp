@@ -223,82 +223,6 @@ void Lanes::Impl::continue_elsewhere(Source& source) noexcept {
   if (count() == 0) fail_ready();
 }
 
-// Returns whether a ready source may be left to threads that wait, because they have run such
-// requests lately.
-bool Lanes::Impl::suits_callers(const Source& source) const noexcept {
-  return credit_.any() && may_check_.load(std::memory_order_acquire) && source.may_be_left();
-}
-
-// Returns the number of lanes that are awake and will look at the ready list soon. A heuristic.
-uint32_t Lanes::Impl::lanes_that_will_look() const noexcept {
-  return short_runs_.load(std::memory_order_relaxed) + sleepers_.searching();
-}
-
-// Returns whether one lane more would find work that neither the `awake` lanes nor the thread that
-// waits take next, and a core: there are as many cores as lanes, and the waiting thread has one.
-bool Lanes::Impl::is_one_lane_more_useful(uint32_t awake) const noexcept {
-  return awake + 1 < base_ && ready_.left() > awake;
-}
-
-// Call after a source was added to the ready list.
-void Lanes::Impl::wake_lane_or_check_later(bool wakes) noexcept {
-  if (wakes) [[likely]]
-    sleepers_.wake_one();
-  else
-    check_later();
-}
-
-// Has the monitor call on_time() soon, unless a call is pending. A thread that leaves a source in
-// the list adds it and then exchanges `check_pending_`; on_time() stores it and then reads the
-// list. All are sequentially consistent, so the pending call finds the source, or there is another.
-void Lanes::Impl::check_later() noexcept {
-  if (check_pending_.load(std::memory_order_seq_cst) ||
-      check_pending_.exchange(true, std::memory_order_seq_cst))
-    return;
-  const std::lock_guard lock(threads_mutex_);
-  call_soon_locked();
-}
-
-// After stop() nothing may be registered with the monitor.
-void Lanes::Impl::call_soon_locked() noexcept {
-  constexpr std::chrono::milliseconds kCheckAfter{5};
-  if (!stopping_)
-    monitor_->call_at(std::chrono::steady_clock::now() + kCheckAfter, shared_from_this());
-}
-
-// Puts lanes to work if the oldest request was ready at the last check already.
-void Lanes::Impl::on_time() noexcept {
-  const std::lock_guard lock(threads_mutex_);
-  check_pending_.store(false, std::memory_order_seq_cst);
-  const uint64_t newest_before =
-      std::exchange(newest_at_check_, last_ticket_.load(std::memory_order_relaxed));
-  if (ready_.empty()) return;
-  const std::optional<uint64_t> oldest = ready_.oldest_ticket();
-  if (oldest && *oldest <= newest_before) {
-    ready_.want_lanes();
-    sleepers_.wake_one();
-  }
-  if (!check_pending_.exchange(true, std::memory_order_seq_cst)) call_soon_locked();
-}
-
-// Without the monitor's thread no request is left to threads that wait, which only costs time.
-void Lanes::Impl::prepare_checks() {
-  if (base_ < 2 || core_) return;
-  const std::lock_guard lock(threads_mutex_);
-  if (monitor_ != nullptr || stopping_) return;
-  monitor_ = Monitor::instance();
-  may_check_.store(monitor_->start().ok(), std::memory_order_release);
-}
-
-// Runs the next request of a source that this lane owns. Returns false if the lane was set aside.
-bool Lanes::Impl::run_one(Source& source, LaneId lane) noexcept {
-  if (!credit_.any() || !source.callers_may_run()) return source.run_one(lane);
-  short_runs_.fetch_add(1, std::memory_order_relaxed);
-  const bool still_owner = source.run_one(lane);
-  short_runs_.fetch_sub(1, std::memory_order_relaxed);
-  return still_owner;
-}
-
 void Lanes::Impl::run_lane(LaneId lane) {
   if (core_)
     if (const Status pinned = pin_this_thread(*core_); !pinned.ok())
@@ -306,8 +230,13 @@ void Lanes::Impl::run_lane(LaneId lane) {
   std::shared_ptr<Source> held;
   while (find_work(lane, held)) {
     do {
-      if (!run_one(*held, lane)) return come_back(lane);
-    } while (continue_with_oldest(held));
+      set_will_look(lane, held->callers_may_run());
+      if (!held->run_one(lane)) {
+        set_will_look(lane, false);
+        return come_back(lane);
+      }
+    } while (!steps_back(*held, lane) && continue_with_oldest(held));
+    set_will_look(lane, false);
   }
   if (team_.is_set_aside(lane)) return come_back(lane);
   spin_budget::give();
@@ -338,8 +267,11 @@ void Lanes::Impl::exchange_with_oldest(std::shared_ptr<Source>& held) {
 
 bool Lanes::Impl::find_work(LaneId lane, std::shared_ptr<Source>& held) {
   bool has_helped = false;
+  slots_[lane].only_one_since_ns = 0;
+  if (held && is_for_callers(*held) && let_go(*held)) held.reset();
   for (;;) {
-    const Found found = search(lane, held, has_helped);
+    const bool steps_back = std::exchange(slots_[lane].steps_back, false);
+    const Found found = steps_back ? Found::kNothing : search(lane, held, has_helped);
     if (found == Found::kSource) break;
     if (found == Found::kChunk) {
       const Helped helped = help(lane, held);
@@ -348,12 +280,14 @@ bool Lanes::Impl::find_work(LaneId lane, std::shared_ptr<Source>& held) {
       has_helped = true;
       continue;
     }
-    if (held && !let_go(*held)) break;
+    if (held && !let_go(*held) && !(steps_back && leave_to_callers(*held))) break;
     held.reset();
     start_missing_when_idle();
-    if (!sleepers_.park(lane, [this] { return !ready_.empty(); })) return false;
+    if (!sleepers_.park(lane, [&] { return steps_back ? ready_.wants_lane() : !ready_.empty(); }))
+      return false;
     has_helped = false;
   }
+  set_will_look(lane, held->callers_may_run());  // until here it was counted as searching
   sleepers_.end_search();
   if (ready_.wants_lane()) sleepers_.wake_one();
   return true;
@@ -371,7 +305,7 @@ Lanes::Impl::Found Lanes::Impl::search(LaneId lane, std::shared_ptr<Source>& hel
   constexpr std::chrono::microseconds kBetweenOperators{400};
   Found found = Found::kNothing;
   const auto look = [&] {
-    if (poll(held))
+    if (poll(lane, held))
       found = Found::kSource;
     else if (team_.has_chunk())
       found = Found::kChunk;
@@ -403,8 +337,9 @@ Lanes::Impl::Helped Lanes::Impl::help(LaneId lane, std::shared_ptr<Source>& held
 // to run.
 //
 // The lane keeps the source that ran last while it searches, so that a thread that submits to it
-// accesses nothing but the ring. It lets go of the source as soon as another one has work.
-bool Lanes::Impl::poll(std::shared_ptr<Source>& held) {
+// accesses nothing but the ring. It lets go of the source as soon as another one has work; and
+// before it searches (find_work) if the next request is rather for a thread that waits.
+bool Lanes::Impl::poll(LaneId lane, std::shared_ptr<Source>& held) {
   if (held && held->has_work()) {
     if (!ready_.empty()) exchange_with_oldest(held);
     return true;
@@ -416,7 +351,11 @@ bool Lanes::Impl::poll(std::shared_ptr<Source>& held) {
     if (!let_go(*held)) return true;
     held.reset();
   }
-  if (!others_ready) return false;
+  if (!others_ready) {
+    slots_[lane].only_one_since_ns = 0;
+    return false;
+  }
+  if (waits_for_caller(lane)) return false;
   held = ready_.pop();
   if (held == nullptr) return false;
   credit_.lane_took();
@@ -435,49 +374,6 @@ bool Lanes::Impl::let_go(Source& source) noexcept {
   if (source.has_work() && source.try_move(Source::State::kIdle, Source::State::kScheduled))
     return false;
   notify_closer(source);
-  return true;
-}
-
-LaneId Lanes::Impl::borrow(Source& source) noexcept {
-  if (core_ || !has_stack(kStackForJobs)) return kNoLane;
-  if (!source.try_move(Source::State::kIdle, Source::State::kScheduled)) return kNoLane;
-  const LaneId lane = sleepers_.borrow();
-  if (lane == kNoLane) resume(source);
-  return lane;
-}
-
-// The lane comes first: without one the source stays where a lane will find it.
-LaneId Lanes::Impl::borrow_ready(Source& source) {
-  if (core_ || !has_stack(kStackForJobs)) return kNoLane;
-  const LaneId lane = sleepers_.borrow();
-  if (lane == kNoLane) return kNoLane;
-  if (own(source)) {
-    credit_.caller_ran();
-    return lane;
-  }
-  sleepers_.give_back(lane, [this] { return ready_.wants_lane(); });
-  return kNoLane;
-}
-
-void Lanes::Impl::give_back(Source& source, LaneId lane) noexcept {
-  resume(source);
-  sleepers_.give_back(lane, [this] { return ready_.wants_lane(); });
-}
-
-bool Lanes::Impl::run_one_for_caller() {
-  if (ready_.empty() || core_ || !has_stack(kStackForJobs)) return false;
-  const LaneId lane = sleepers_.borrow();
-  if (lane == kNoLane) return false;
-  const std::shared_ptr<Source> source = ready_.pop_for_caller();
-  if (source == nullptr) {
-    sleepers_.give_back(lane, [this] { return ready_.wants_lane(); });
-    return false;
-  }
-  credit_.caller_ran();
-  if (source->run_one_for_caller(lane))
-    give_back(*source, lane);
-  else
-    give_back_late(lane);
   return true;
 }
 

@@ -60,6 +60,9 @@ class Lanes::Impl final : public Watched, public std::enable_shared_from_this<La
   // See Sleepers::wake_ns.
   int64_t wake_ns() const noexcept { return sleepers_.wake_ns(); }
 
+  // See Team::expect.
+  void expect(LaneId lane, int64_t run_ns) noexcept { team_.expect(lane, run_ns); }
+
   // Returns whether a source waits for a lane; may be outdated.
   bool has_ready() const noexcept { return !ready_.empty(); }
 
@@ -91,6 +94,9 @@ class Lanes::Impl final : public Watched, public std::enable_shared_from_this<La
   // lane. Returns false, having done nothing, if that request is not for waiting threads, none is
   // ready, or no lane can be borrowed.
   bool run_one_for_caller();
+  // Asks a lane to step back, so that the calling thread, which waits, can borrow it soon. Does
+  // nothing if a lane sleeps, which can be borrowed, or if requests are not left to callers.
+  void want_lane() noexcept;
   // Gives back the lane only, after the caller's request hung and the source was taken from it.
   void give_back_late(LaneId lane) noexcept;
 
@@ -118,26 +124,34 @@ class Lanes::Impl final : public Watched, public std::enable_shared_from_this<La
   static constexpr uint32_t kMostAdded = 32;
 
   void run_lane(LaneId lane);
-  bool run_one(Source& source, LaneId lane) noexcept;
   // Waits for work. Returns false if this lane has to end; otherwise this lane owns `held`.
   bool find_work(LaneId lane, std::shared_ptr<Source>& held);
   enum class Found : uint8_t { kNothing, kSource, kChunk };
   enum class Helped : uint8_t { kNoMoreChunks, kSourceHasWork, kSetAside };
   Found search(LaneId lane, std::shared_ptr<Source>& held, bool has_helped);
   Helped help(LaneId lane, std::shared_ptr<Source>& held);
-  bool poll(std::shared_ptr<Source>& held);
+  bool poll(LaneId lane, std::shared_ptr<Source>& held);
   bool let_go(Source& source) noexcept;
   void continue_elsewhere(Source& source) noexcept;
   bool continue_with_oldest(std::shared_ptr<Source>& held);
   void exchange_with_oldest(std::shared_ptr<Source>& held);
+  void notify_closer(const Source& source) noexcept;
+  void fail_ready() noexcept;
+
+  // left_requests.cpp
   bool suits_callers(const Source& source) const noexcept;
   uint32_t lanes_that_will_look() const noexcept;
   bool is_one_lane_more_useful(uint32_t awake) const noexcept;
   void wake_lane_or_check_later(bool wakes) noexcept;
   void check_later() noexcept;
   void call_soon_locked() noexcept;
-  void notify_closer(const Source& source) noexcept;
-  void fail_ready() noexcept;
+  void set_will_look(LaneId lane, bool will_look) noexcept;
+  bool is_for_callers(const Source& source) const noexcept;
+  bool waits_for_caller(LaneId lane) noexcept;
+  bool steps_back(const Source& held, LaneId lane) noexcept;
+  bool leave_to_callers(Source& source) noexcept;
+
+  // lanes.cpp
   bool start_lane_locked();
   bool set_aside_locked(LaneId lane, bool borrowed);
   void start_missing_locked();
@@ -158,8 +172,9 @@ class Lanes::Impl final : public Watched, public std::enable_shared_from_this<La
   Team team_;
 
   CallerCredit credit_;
-  std::atomic<uint32_t> short_runs_{0};  // lanes that run a request which callers may run
-  std::atomic<bool> may_check_{false};   // whether monitor_ has a thread
+  std::atomic<uint32_t> short_runs_{0};         // lanes that run requests which callers may run
+  std::atomic<bool> caller_wants_lane_{false};  // see want_lane(); a heuristic, relaxed
+  std::atomic<bool> may_check_{false};          // whether monitor_ has a thread
   std::atomic<bool> check_pending_{false};
   uint64_t newest_at_check_ = 0;      // the last ticket at the last check; used by on_time() alone
   std::shared_ptr<Monitor> monitor_;  // written under threads_mutex_, before may_check_ is set
@@ -169,7 +184,12 @@ class Lanes::Impl final : public Watched, public std::enable_shared_from_this<La
 
   struct Slot {
     explicit Slot(std::chrono::nanoseconds limit) noexcept : spin(limit) {}
-    AdaptiveSpin spin;    // state of the lane's own thread
+    // State of the lane's own thread.
+    AdaptiveSpin spin;
+    bool will_look = false;         // whether it is counted in short_runs_
+    bool steps_back = false;        // whether it sleeps next, although there may be work
+    int64_t only_one_since_ns = 0;  // see waits_for_caller(); 0 if it has not seen that yet
+
     bool in_use = false;  // has a thread, or one that was set aside and still hangs
     bool spare = false;  // was set aside while it was borrowed and has come back: its thread sleeps
     std::thread thread;
@@ -180,7 +200,7 @@ class Lanes::Impl final : public Watched, public std::enable_shared_from_this<La
   uint32_t quarantined_ = 0;
   uint32_t waiting_units_ = 0;
   Deadline try_again_at_{};  // when an idle lane may next start the missing lanes
-  std::deque<Slot> slots_;   // by LaneId; all fields except `spin` under threads_mutex_
+  std::deque<Slot> slots_;   // by LaneId; the other fields under threads_mutex_
 };
 
 }  // namespace millrace::queue

@@ -8,20 +8,25 @@
 
 namespace millrace::queue {
 
-void Sleepers::wake(uint32_t searchers) noexcept {
+uint32_t Sleepers::wake(uint32_t searchers) noexcept {
+  uint32_t woken = 0;
   // Read only once, so that a lane that was woken here and has found nothing is not woken again.
-  uint32_t searching = searching_.load(std::memory_order_seq_cst);
-  for (; searching < searchers; ++searching) {
+  const uint32_t searching = searching_.load(std::memory_order_seq_cst);
+  for (; searching + woken < searchers; ++woken) {
     const LaneId lane = take_parked();
-    if (lane == kNoLane) return;
+    if (lane == kNoLane) break;
     searching_.fetch_add(1, std::memory_order_seq_cst);
     woken_at_ns_[lane].store(now_ns(), std::memory_order_relaxed);
     parkers_[lane].unpark();
   }
+  return woken;
 }
 
 bool Sleepers::could_wake(uint32_t searchers) const noexcept {
-  if (searching_.load(std::memory_order_relaxed) >= searchers) return false;
+  return searching() < searchers && any_parked();
+}
+
+bool Sleepers::any_parked() const noexcept {
   return std::ranges::any_of(parked_, [](const std::atomic<uint64_t>& lanes) {
     return lanes.load(std::memory_order_relaxed) != 0;
   });

@@ -42,12 +42,15 @@ class Sleepers {
   // Wakes a parked lane if there is one and no lane is searching. Call after adding work. Makes a
   // system call only if it wakes a lane.
   void wake_one() noexcept { wake(1); }
-  // Wakes parked lanes until `searchers` lanes are searching or none is parked.
-  void wake(uint32_t searchers) noexcept;
+  // Wakes parked lanes until `searchers` lanes are searching or none is parked. Returns how many it
+  // has woken.
+  uint32_t wake(uint32_t searchers) noexcept;
   // Returns the number of lanes that are searching; may be outdated.
   uint32_t searching() const noexcept { return searching_.load(std::memory_order_relaxed); }
   // Returns whether wake() would wake a lane now.
   bool could_wake(uint32_t searchers) const noexcept;
+  // Returns whether a lane is parked, neither searching nor borrowed; may be outdated.
+  bool any_parked() const noexcept;
 
   // Called by a searching lane. Sleeps until woken, unless `has_work()` returns true. The lane is
   // searching again when this returns. Returns false once stop() was called.

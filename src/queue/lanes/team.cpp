@@ -17,12 +17,15 @@ constexpr std::chrono::microseconds kLeaderSpin{200};
 // Helpers whose cores are busy with other work fall asleep again and again.
 constexpr int64_t kWakeIntervalNs = 200'000;
 // If another program takes the core of a helper, the leader waits for a time slice of the
-// scheduler, which is milliseconds. Each leader keeps a balance: the time that helpers have saved
-// it, at most kMostSavedNs, less the time that it has waited for them. When the balance is below
-// -kMostDebtNs, the leader runs alone for kAlonePerLost times the debt, so it loses at most a
-// sixteenth of its time.
+// scheduler, which is milliseconds. A lane that is woken for a short request may find it ended, and
+// has taken a core from another thread meanwhile. Each leader keeps a balance: the time that
+// helpers have saved it, at most kMostSavedNs, less the time that it has waited for them and that
+// lanes have taken to wake. When the balance is below -kMostDebtNs, the leader runs alone for
+// kAlonePerLost times the debt, so it loses at most a sixteenth of its time.
 constexpr int64_t kMostSavedNs = 1'000'000, kMostDebtNs = 200'000;
 constexpr int64_t kAlonePerLost = 16;
+// A lane is woken for a request that takes at least as long as this many wakes of a lane.
+constexpr int64_t kWakesOfLong = 2;
 // The most that a single wait counts. A longer one has another cause, such as a stop of the
 // process, and does not predict the future.
 constexpr int64_t kMostLostNs = 1'000'000'000;
@@ -32,8 +35,9 @@ constexpr int64_t kMostLostNs = 1'000'000'000;
 void Team::begin(LaneId lane, uint32_t helpers) noexcept {
   // Incremented before lanes are woken, since they read it.
   requests_.fetch_add(1, std::memory_order_relaxed);
-  const Leader& leader = leaders_[lane];
+  Leader& leader = leaders_[lane];
   const int64_t now = now_ns();
+  leader.began_at = now;
   // This does not set may_wake_at, so the first operator with chunks may wake lanes again: a helper
   // that has found no chunk for a while sleeps again.
   if (now >= leader.alone_until && !leader.given_up.load(std::memory_order_relaxed))
@@ -67,21 +71,27 @@ void Team::run(LaneId lane, uint32_t count, Chunk chunk, void* work) noexcept {
   // normal. A wait that is longer by a time slice means that a helper has lost its core.
   if (waited_ns >= chunk_ns + spin_budget::kSliceNs) spin_budget::note_lost_core();
   // The time saved is the time that the helpers' chunks would have taken on this thread.
-  weigh(leader, chunk_ns * (count - own), waited_ns, now);
+  const int64_t saved_ns = chunk_ns * (count - own);
+  settle(leader, std::clamp(saved_ns - waited_ns, -kMostLostNs, kMostSavedNs), now);
 }
 
-void Team::weigh(Leader& leader, int64_t saved_ns, int64_t waited_ns, int64_t now) noexcept {
-  const int64_t gained_ns = std::clamp(saved_ns - waited_ns, -kMostLostNs, kMostSavedNs);
+// Adds to the balance of the leader.
+void Team::settle(Leader& leader, int64_t gained_ns, int64_t now) noexcept {
   leader.saved_ns = std::min(leader.saved_ns + gained_ns, kMostSavedNs);
   if (leader.saved_ns >= -kMostDebtNs) return;
   leader.alone_until = now - leader.saved_ns * kAlonePerLost;
   leader.saved_ns = 0;
 }
 
-bool Team::call_helpers(const Leader& leader, uint32_t wanted, int64_t now) noexcept {
+bool Team::call_helpers(Leader& leader, uint32_t wanted, int64_t now) noexcept {
   if (!sleepers_.could_wake(wanted) || now < leader.may_wake_at) return false;
-  sleepers_.wake(wanted);
-  return true;
+  const int64_t wake_ns = sleepers_.wake_ns(), long_ns = kWakesOfLong * wake_ns;
+  // A request that has taken long already is not like those before it.
+  if (leader.expected_ns != 0 && std::max(leader.expected_ns, now - leader.began_at) < long_ns)
+    return false;
+  const uint32_t woken = sleepers_.wake(wanted);
+  settle(leader, -wake_ns * woken, now);
+  return woken != 0;
 }
 
 bool Team::has_chunk() const noexcept {

@@ -7,7 +7,7 @@
 // waits for a lane that has not joined, and a lane leaves between two chunks as soon as a request
 // is ready for it. The chunks do not depend on the number of helpers, and so neither do the
 // results. A leader that has lost time by waiting for helpers, because other programs occupy their
-// cores, runs alone for a while.
+// cores, or by waking lanes that had nothing to do then, runs alone for a while.
 //
 // If a helper hangs in a chunk, its leader waits for it; the request then makes no progress and is
 // given up. From then on no lane joins that leader, and the lanes in its chunks are set aside with
@@ -52,6 +52,10 @@ class Team {
   // the largest number that one operator can use, are searching. They have time to wake, since the
   // first operators of a program are often too short or too narrow to be divided.
   void begin(LaneId leader, uint32_t helpers) noexcept;
+  // Call before a request runs as lane `leader`, with the time that such requests take on average,
+  // or 0 if that is not known. No lane is woken for a request that has ended before the lane could
+  // save time; lanes that are searching help with it all the same.
+  void expect(LaneId leader, int64_t run_ns) noexcept { leaders_[leader].expected_ns = run_ns; }
   void end() noexcept { requests_.fetch_sub(1, std::memory_order_relaxed); }
   // Returns whether such a request runs. A heuristic only: nothing is published through the count.
   bool expects_chunks() const noexcept { return requests_.load(std::memory_order_relaxed) != 0; }
@@ -113,6 +117,9 @@ class Team {
     int64_t may_wake_at = 0;
     int64_t alone_until = 0;
     int64_t saved_ns = 0;
+    // When the request began (now_ns), and how long it is expected to take; 0 if that is not known.
+    int64_t began_at = 0;
+    int64_t expected_ns = 0;
     // Written by helpers: the number of chunks that ended on their threads.
     alignas(64) std::atomic<uint32_t> ended{0};
     std::atomic<bool> sleeps{false};
@@ -159,10 +166,11 @@ class Team {
   }
   static bool help_once(Leader& leader) noexcept;
   static void wait_for_helpers(Leader& leader, uint32_t chunks) noexcept;
-  static void weigh(Leader& leader, int64_t saved_ns, int64_t waited_ns, int64_t now) noexcept;
-  // Wakes sleeping lanes until `wanted` are searching. Returns false, having woken none, if enough
-  // are searching, no lane sleeps, or the last wake-up was too recent.
-  bool call_helpers(const Leader& leader, uint32_t wanted, int64_t now) noexcept;
+  static void settle(Leader& leader, int64_t gained_ns, int64_t now) noexcept;
+  // Wakes sleeping lanes until `wanted` are searching, and charges the leader for them. Returns
+  // false, having woken none, if enough are searching, no lane sleeps, the last wake-up was too
+  // recent, or the request is too short.
+  bool call_helpers(Leader& leader, uint32_t wanted, int64_t now) noexcept;
 
   Sleepers& sleepers_;
   const uint32_t helpers_;

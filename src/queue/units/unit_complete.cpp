@@ -60,15 +60,18 @@ bool Unit::Impl::run_taken(uint64_t counter, LaneId lane) noexcept {
   Running& running = *running_;
   const Request& waiting = ring_.request(counter);
   running.control.begin(sequence(counter), lane, deadline_of(waiting), waiting.task->number());
+  lanes_->expect(lane, mean_run_ns_.load(std::memory_order_relaxed));
   ring_.start(counter, running.request);
   return run_started(counter, running, lane);
 }
 
-// Runs the head if the owner itself has claimed it and has filled the idle task with it.
+// Runs the head if the owner itself has claimed it and has filled the idle task with it. A caller
+// that executes one request after another needs helpers that stay awake, however short each is.
 bool Unit::Impl::run_unseen(uint64_t counter, LaneId lane) noexcept {
   Running& running = *running_;
   running.request.deadline.set(kNoDeadline.time_since_epoch().count());
   running.control.begin(sequence(counter), lane, kNoDeadline, running.request.task->number());
+  lanes_->expect(lane, 0);
   ring_.start_unseen(counter);
   return run_started(counter, running, lane);
 }

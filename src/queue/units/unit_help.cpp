@@ -10,11 +10,13 @@
 namespace millrace::queue {
 namespace {
 
-// A wait with a time limit helps only where the limit is at least this multiple of the time of a
-// request, since a request that runs on the waiting thread cannot be left at the limit.
-constexpr int64_t kTimesWithinLimit = 100;
-// A request is short if it takes no longer than this many wakes of a lane.
-constexpr int64_t kWakesOfShort = 3;
+// A request is short if it takes no longer than this many wakes of a lane. A thread that sleeps
+// until a request is completed costs a wake for each, and the lanes the time on a core that they
+// lose to it: on two cores the throughput is higher with threads that help up to some 16 wakes.
+constexpr int64_t kWakesOfShort = 16;
+// A wait with a time limit helps only where the limit is at least this multiple of the longest
+// short request, since a request that runs on the waiting thread cannot be left at the limit.
+constexpr int64_t kTimesWithinLimit = 16;
 // The first requests of a unit are measured, and later each kth, since a measured one reads the
 // clock twice.
 constexpr uint64_t kFirstMeasured = 4, kMeasuredEach = 61;
@@ -39,9 +41,10 @@ bool Unit::Impl::may_be_left() const noexcept {
   return callers_may_run() && deadline_of(ring_.request(ring_.head())) == kNoDeadline;
 }
 
-// Requests of other units that this thread may run take no longer than a wake either.
+// The thread may run requests of other units, too, so the limit has room for the longest of those.
 bool Unit::Impl::may_help(std::chrono::nanoseconds timeout) const noexcept {
-  return callers_may_run() && lanes_->wake_ns() <= timeout.count() / kTimesWithinLimit &&
+  return callers_may_run() &&
+         kWakesOfShort * lanes_->wake_ns() <= timeout.count() / kTimesWithinLimit &&
          !Dispatcher::Impl::is_its_thread();
 }
 

@@ -308,10 +308,10 @@ void Unit::Impl::help(Deadline limit, std::shared_ptr<Source>& kept, Done&& done
     return done() || (limit != kNoDeadline && std::chrono::steady_clock::now() >= limit);
   };
   LaneId lane = begin_help();
-  if (lane == kNoLane && !lanes_->has_ready()) return;
+  if (lane == kNoLane && !lanes_->has_ready()) return lanes_->want_lane();
   kept = shared_from_this();
   while (lane == kNoLane && !ends() && help_other_unit()) lane = begin_help();
-  if (lane == kNoLane) return;
+  if (lane == kNoLane) return ends() ? void() : lanes_->want_lane();
   while (!ends())
     if (!help_with_next(lane)) return;
   end_help(lane);
