@@ -1,5 +1,5 @@
-// MatMul: inner products with constant weights, those of one row by loops of the device's own;
-// batched products of two values otherwise.
+// MatMul: inner products with constant weights, those of one row in FP32 by loops of the
+// device's own; batched products of two values otherwise.
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -137,11 +137,10 @@ class Lowering {
     return result;
   }
 
-  // An activation is a step of its own, before the result is rounded to BF16.
+  // An activation is a step of its own.
   Operand add_row(const RowOperands& operands) {
     activation_done_ = op_.activation.kind == graph::UnaryKind::kIdentity;
-    const ElementType type = activation_done_ ? builder_.type() : ElementType::f32;
-    const Operand result = builder_.new_temporary(with_type(builder_.plain_layout(y_), type));
+    const Operand result = builder_.new_temporary(builder_.plain_layout(y_));
     add_row_product(builder_, operands, result);
     return result;
   }
@@ -224,7 +223,8 @@ class Lowering {
   }
 
   // Adds what the primitive left out and hands the result on.
-  Status finish(const Operand& y) {
+  Status finish(const Operand& product) {
+    const Operand y{product.buffer, builder_.plain_layout(y_)};
     if (bias_ != kNoValue && !bias_done_) {
       MILLRACE_ASSIGN_OR_RETURN(const Operand bias, builder_.plain(bias_));
       MILLRACE_RETURN_IF_ERROR(add_plain_binary(builder_, graph::BinaryKind::kAdd, y,
@@ -233,10 +233,7 @@ class Lowering {
     }
     if (!activation_done_ && op_.activation.kind != graph::UnaryKind::kIdentity)
       MILLRACE_RETURN_IF_ERROR(add_unary(builder_, op_.activation, y, y));
-    if (y.desc.data_type() == builder_.type())
-      builder_.set_result(y_, y);
-    else
-      builder_.add_reorder(y_, y, builder_.new_result(y_, builder_.plain_layout(y_)));
+    builder_.set_result(y_, y);
     return {};
   }
 
