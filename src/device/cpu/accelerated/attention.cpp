@@ -97,7 +97,7 @@ class AttentionStep final : public Step {
     return {rows.at, rows.step, operands_.bias->element_step()};
   }
 
-  // What the queries from `first` on see.
+  // Returns what the queries from `first` on see.
   attention::Seen seen_from(size_t first) const {
     attention::Seen seen;
     if (operands_.seen_by_first) {
