@@ -79,7 +79,7 @@ bool is_class_number(float value) {
   return value >= 0 && value < kMostClasses && value == std::floor(value);
 }
 
-// Of one plane: whole numbers are classes, and others say how sure the network is.
+// Reads one plane. Whole numbers are classes, and others say how sure the network is.
 std::optional<ClassMap> of_one_plane(const ClassPlanes& map, float least_score) {
   const bool classes = std::ranges::all_of(map.values, is_class_number);
   if (!classes && !std::ranges::all_of(map.values, is_score)) return std::nullopt;

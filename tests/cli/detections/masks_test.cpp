@@ -1,4 +1,4 @@
-// What segmentation networks return becomes classes of the photo's parts; pictures are refused.
+// Outputs of segmentation networks become classes of the photo's parts, and pictures are refused.
 #include "cli/detections/masks.h"
 
 #include <gtest/gtest.h>
