@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Runs correct programs with the hazard checker, so any finding is a false report: the samples and the right programs
-# of docs/hazards.md, on the null device and now and then on the CPU device, half of them with strict sync; or, with
-# --tests, our own test programs but for the cases that make such mistakes on purpose. Prints the findings, and at the
-# end how many runs and false reports there were; fails if there was one, or if a program failed. nrt_error_tracker is
-# left out, which is said to be reported.
+# of docs/hazards.md, on the null device and now and then on the CPU device, half of them with strict sync. Prints the
+# findings, and at the end how many runs and false reports there were; fails if there was one, or if a program failed.
+# nrt_error_tracker is left out, which is said to be reported. With --tests it runs our own test programs instead
+# (check_own_tests.py).
 # usage: scripts/check-correct-samples.sh [--runs N] [--build FOLDER] [--resume FILE] [--tests]
 #   --runs N        how many programs are run, one at a time (500)
 #   --build FOLDER  with the programs (build/release); they are copied, so it may be built meanwhile
 #   --resume FILE   keeps the counts there after each run, and goes on from those that it holds
-#   --tests         runs each test program once
+#   --tests         runs each of our test programs once
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -26,6 +26,7 @@ while (($# > 0)); do
   esac
 done
 
+if ((tests)); then exec scripts/check_own_tests.py "$build"; fi
 readonly MOST_SHOWN=20  # findings and failures that are printed
 glyphs=$PWD/models/glyphs
 build=$(realpath "$build")
