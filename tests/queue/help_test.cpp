@@ -101,10 +101,10 @@ TEST_F(Helping, AWaitWithAShortLimitRunsNone) {
   }
 }
 
-// Each request takes 20 us at least, so the thread can have begun no more than fit into its limit.
+// Each request takes 100 us at least, so the thread can have begun no more than fit into its limit.
 TEST_F(Helping, AWaitRunsNoRequestAfterItsLimit) {
-  constexpr microseconds kRun{20};
-  constexpr milliseconds kLimit{4};
+  constexpr microseconds kRun{100};
+  constexpr milliseconds kLimit{60};
   UnitOptions deep = options();
   deep.depth = 1'000;
   const auto unit = make_unit(lanes, std::move(deep));

@@ -390,7 +390,7 @@ class SleepingLane {
     while (sleepers.park(1, [] { return false; })) ++woken_;
   }
   void wait_until_asleep() const {
-    while (!sleepers.any_parked()) std::this_thread::yield();
+    while (!sleepers.any_parked() || sleepers.searching() != 0) std::this_thread::yield();
   }
 
   std::atomic<int> woken_{0};

@@ -283,8 +283,8 @@ bool Lanes::Impl::find_work(LaneId lane, std::shared_ptr<Source>& held) {
     if (held && !let_go(*held) && !(steps_back && leave_to_callers(*held))) break;
     held.reset();
     start_missing_when_idle();
-    if (!sleepers_.park(lane, [&] { return steps_back ? ready_.wants_lane() : !ready_.empty(); }))
-      return false;
+    const auto has_work = [&] { return steps_back ? must_not_step_back() : !ready_.empty(); };
+    if (!sleepers_.park(lane, has_work)) return false;
     has_helped = false;
   }
   set_will_look(lane, held->callers_may_run());  // until here it was counted as searching

@@ -91,9 +91,9 @@ class Lanes::Impl final : public Watched, public std::enable_shared_from_this<La
   LaneId borrow_ready(Source& source);
   void give_back(Source& source, LaneId lane) noexcept;
   // Runs the oldest ready request on the calling thread, which waits for another one, on a borrowed
-  // lane. Returns false, having done nothing, if that request is not for waiting threads, none is
-  // ready, or no lane can be borrowed.
-  bool run_one_for_caller();
+  // lane. Returns false, having done nothing, if that request is not for waiting threads or is
+  // expected to take more than `longest_ns`, none is ready, or no lane can be borrowed.
+  bool run_one_for_caller(int64_t longest_ns);
   // Asks a lane to step back, so that the calling thread, which waits, can borrow it soon. Does
   // nothing if a lane sleeps, which can be borrowed, or if requests are not left to callers.
   void want_lane() noexcept;
@@ -149,6 +149,7 @@ class Lanes::Impl final : public Watched, public std::enable_shared_from_this<La
   bool is_for_callers(const Source& source) const noexcept;
   bool waits_for_caller(LaneId lane) noexcept;
   bool steps_back(const Source& held, LaneId lane) noexcept;
+  bool must_not_step_back() const noexcept;
   bool leave_to_callers(Source& source) noexcept;
 
   // lanes.cpp

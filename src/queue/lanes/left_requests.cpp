@@ -126,6 +126,7 @@ bool Lanes::Impl::waits_for_caller(LaneId lane) noexcept {
 void Lanes::Impl::want_lane() noexcept {
   if (core_ || !may_check_.load(std::memory_order_acquire) || sleepers_.any_parked()) return;
   credit_.caller_waits();
+  if (!credit_.any()) return;  // forbidden
   if (!caller_wants_lane_.load(std::memory_order_relaxed))
     caller_wants_lane_.store(true, std::memory_order_relaxed);
 }
@@ -141,6 +142,13 @@ bool Lanes::Impl::steps_back(const Source& held, LaneId lane) noexcept {
   sleepers_.begin_search();
   slots_[lane].steps_back = true;
   return true;
+}
+
+// Returns whether a lane that steps back has to look for work instead of going to sleep: a request
+// wants a lane, or all other lanes have fallen asleep meanwhile. Two lanes that fall asleep at the
+// same time see each other: each counts itself as no longer searching and then reads this.
+bool Lanes::Impl::must_not_step_back() const noexcept {
+  return ready_.wants_lane() || (lanes_that_will_look() == 0 && !ready_.empty());
 }
 
 // Puts an owned source that has work into the ready list, for threads that wait. Returns false,
@@ -179,11 +187,11 @@ void Lanes::Impl::give_back(Source& source, LaneId lane) noexcept {
   sleepers_.give_back(lane, [this] { return ready_.wants_lane(); });
 }
 
-bool Lanes::Impl::run_one_for_caller() {
+bool Lanes::Impl::run_one_for_caller(int64_t longest_ns) {
   if (ready_.empty() || core_ || !has_stack(kStackForJobs)) return false;
   const LaneId lane = sleepers_.borrow();
   if (lane == kNoLane) return false;
-  const std::shared_ptr<Source> source = ready_.pop_for_caller();
+  const std::shared_ptr<Source> source = ready_.pop_for_caller(longest_ns);
   if (source == nullptr) {
     sleepers_.give_back(lane, [this] { return ready_.wants_lane(); });
     return false;

@@ -32,10 +32,10 @@ std::shared_ptr<Source> ReadyList::pop() {
   return pop_locked();
 }
 
-std::shared_ptr<Source> ReadyList::pop_for_caller() {
+std::shared_ptr<Source> ReadyList::pop_for_caller(int64_t longest_ns) {
   const std::lock_guard lock(mutex_);
   drain_inbox_locked();
-  if (heap_.empty() || !heap_.front().source->callers_may_run()) return nullptr;
+  if (heap_.empty() || !heap_.front().source->callers_may_run(longest_ns)) return nullptr;
   return pop_locked();
 }
 

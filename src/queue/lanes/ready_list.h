@@ -34,8 +34,9 @@ class ReadyList {
   std::shared_ptr<Source> pop();
   // Pushes `source` and pops the oldest atomically; may return the same source.
   std::shared_ptr<Source> exchange(Source& source, bool wakes_lane);
-  // Like pop(), but returns null if threads that wait may not run the requests of that source.
-  std::shared_ptr<Source> pop_for_caller();
+  // Like pop(), but returns null if threads that wait may not run the requests of that source, or
+  // if these are expected to take more than `longest_ns`.
+  std::shared_ptr<Source> pop_for_caller(int64_t longest_ns);
   // Returns the ticket of the oldest source; nothing if the list is empty.
   std::optional<uint64_t> oldest_ticket();
   // From now on a lane has to be awake for each source of the list.

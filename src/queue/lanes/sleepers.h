@@ -46,7 +46,7 @@ class Sleepers {
   // has woken.
   uint32_t wake(uint32_t searchers) noexcept;
   // Returns the number of lanes that are searching; may be outdated.
-  uint32_t searching() const noexcept { return searching_.load(std::memory_order_relaxed); }
+  uint32_t searching() const noexcept { return searching_.load(std::memory_order_seq_cst); }
   // Returns whether wake() would wake a lane now.
   bool could_wake(uint32_t searchers) const noexcept;
   // Returns whether a lane is parked, neither searching nor borrowed; may be outdated.

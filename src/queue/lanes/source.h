@@ -40,7 +40,12 @@ class Source : public std::enable_shared_from_this<Source> {
   virtual bool run_one(LaneId lane) noexcept = 0;
   // Returns whether threads that wait may run the requests of this source, because these are short.
   // Thread-safe; a heuristic.
-  virtual bool callers_may_run() const noexcept { return false; }
+  bool callers_may_run() const noexcept { return callers_may_run(INT64_MAX); }
+  // The same, for a thread that has time for a request of `longest_ns`.
+  virtual bool callers_may_run(int64_t longest_ns) const noexcept {
+    static_cast<void>(longest_ns);
+    return false;
+  }
   // Returns whether the next request may be left to such threads and to lanes that are awake. Owner
   // only.
   virtual bool may_be_left() const noexcept { return false; }

@@ -89,9 +89,9 @@ bool Team::call_helpers(Leader& leader, uint32_t wanted, int64_t now) noexcept {
   // A request that has taken long already is not like those before it.
   if (leader.expected_ns != 0 && std::max(leader.expected_ns, now - leader.began_at) < long_ns)
     return false;
-  const uint32_t woken = sleepers_.wake(wanted);
-  settle(leader, -wake_ns * woken, now);
-  return woken != 0;
+  if (sleepers_.wake(wanted) == 0) return false;
+  settle(leader, -wake_ns, now);  // lanes wake at the same time
+  return true;
 }
 
 bool Team::has_chunk() const noexcept {

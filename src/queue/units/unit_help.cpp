@@ -2,6 +2,8 @@
 // woken the thread. If no lane has begun the unit, the thread becomes its owner instead, borrows a
 // sleeping lane, and runs the unit's requests in their order up to the one that it waits for. To
 // all others it looks as if that lane had run them.
+#include <algorithm>
+
 #include "base/float_environment.h"
 #include "queue/callbacks/dispatcher_impl.h"
 #include "queue/units/unit_impl.h"
@@ -14,6 +16,9 @@ namespace {
 // until a request is completed costs a wake for each, and the lanes the time on a core that they
 // lose to it: on two cores the throughput is higher with threads that help up to some 16 wakes.
 constexpr int64_t kWakesOfShort = 16;
+// Requests of other units take no longer than this many wakes or this many runs of the unit that is
+// waited for: the thread notices only afterwards that its own request is completed.
+constexpr int64_t kWakesOfOthers = 3, kTimesOwnRun = 2;
 // A wait with a time limit helps only where the limit is at least this multiple of the longest
 // short request, since a request that runs on the waiting thread cannot be left at the limit.
 constexpr int64_t kTimesWithinLimit = 16;
@@ -30,10 +35,10 @@ bool Unit::Impl::measures_run(uint64_t counter) const noexcept {
           measured_.load(std::memory_order_relaxed));
 }
 
-bool Unit::Impl::callers_may_run() const noexcept {
+bool Unit::Impl::callers_may_run(int64_t longest_ns) const noexcept {
   if (!callers_help_.load(std::memory_order_relaxed)) return false;
   const int64_t run = mean_run_ns_.load(std::memory_order_relaxed);
-  return run != 0 && run <= kWakesOfShort * lanes_->wake_ns();
+  return run != 0 && run <= std::min(longest_ns, kWakesOfShort * lanes_->wake_ns());
 }
 
 // A request with a deadline must not wait while a lane sleeps.
@@ -85,8 +90,10 @@ bool Unit::Impl::run_one_for_caller(LaneId lane) noexcept {
 // Runs a request of any unit that is ready while a lane has this unit. Returns false if there is
 // none. If that request hangs, this unit must not wait for this thread when it closes.
 bool Unit::Impl::help_other_unit() {
+  const int64_t longest_ns = std::max(kWakesOfOthers * lanes_->wake_ns(),
+                                      kTimesOwnRun * mean_run_ns_.load(std::memory_order_relaxed));
   inside_.leave();
-  const bool ran = lanes_->run_one_for_caller();
+  const bool ran = lanes_->run_one_for_caller(longest_ns);
   inside_.enter();
   return ran;
 }

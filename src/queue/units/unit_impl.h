@@ -141,7 +141,8 @@ class Unit::Impl final : public Source, public Watched {
   }
   uint64_t ticket() const noexcept override;
   bool run_one(LaneId lane) noexcept override;
-  bool callers_may_run() const noexcept override;
+  using Source::callers_may_run;
+  bool callers_may_run(int64_t longest_ns) const noexcept override;
   bool may_be_left() const noexcept override;
   bool run_one_for_caller(LaneId lane) noexcept override;
   void on_time() noexcept override;
