@@ -18,7 +18,6 @@ namespace {
 using testing::ContainsRegex;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::Not;
 
 std::vector<int> devices() {
   std::vector<int> indexes(NEURON_MAX_DEVICES, -1);
@@ -220,7 +219,6 @@ TEST_F(MonitorOfARuntime, AnotherProcessSeesIt) {
   EXPECT_THAT(seen, ContainsRegex("core 0 completed [1-9]"));
   EXPECT_THAT(seen, ContainsRegex("core 0 time [1-9]"));
   EXPECT_THAT(seen, ContainsRegex("core 0 loaded [1-9]"));
-  EXPECT_THAT(seen, Not(HasSubstr("core 1 completed")));
   nrt_close();
   EXPECT_EQ(watch(), "") << "the process uses no cores any more";
 }
