@@ -50,6 +50,19 @@ TEST_F(AsyncTest, MaxConcurrentRunsIsTheLimit) {
   for (const JobHandle& job : jobs) EXPECT_EQ(runner->wait(job, kForever), StatusCode::SUCCESS);
 }
 
+TEST_F(AsyncTest, AWaitOfMinusOneHasNoLimit) {
+  const std::shared_ptr<Runner> runner = make_runner();
+  const Tensors in = inputs(*runner);
+  Tensors out = outputs(*runner);
+  const JobHandle job = runner->execute_async(in, out);
+  std::thread later([&] {
+    std::this_thread::sleep_for(milliseconds(20));
+    gate_->release();
+  });
+  EXPECT_EQ(runner->wait(job, milliseconds(-1)), StatusCode::SUCCESS);
+  later.join();
+}
+
 TEST_F(AsyncTest, AResultIsCollectedOnceAndUnknownIdsAreInvalid) {
   const std::shared_ptr<Runner> runner = make_runner();
   const Tensors in = inputs(*runner);
