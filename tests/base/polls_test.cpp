@@ -22,6 +22,7 @@ class Polls : public testing::Test {
  protected:
   Polls() { add_hook(keep, &seen_); }
   ~Polls() override {
+    for (int i = 0; i < 2; ++i) note_poll(1, false);
     note_poll(1, true);  // ends what goes on
     remove_hook(keep, &seen_);
   }
@@ -61,6 +62,29 @@ TEST_F(Polls, OfARequestThatIsNoLongerAskedForDoNotHideLaterOnes) {
   EXPECT_THAT(seen_, ElementsAre(Seen{HookPoint::kWaitBegan, 7, kPolled},
                                  Seen{HookPoint::kWaitBegan, 8, kPolled},
                                  Seen{HookPoint::kWaited, 8, kDone}));
+}
+
+// As of a program that asks once, waits in a call, and goes on to the next request.
+TEST_F(Polls, AreNoWaitForARequestThatWasAskedForOnce) {
+  for (uint64_t request = 7; request < 10; ++request) {
+    note_poll(request, false);
+    note_poll(request + 100, true);
+  }
+  note_poll(10, false);
+  note_poll(10, true);
+  EXPECT_THAT(
+      seen_,
+      ElementsAre(Seen{HookPoint::kWaitBegan, 7, kPolled}, Seen{HookPoint::kWaitBegan, 8, kPolled},
+                  Seen{HookPoint::kWaitBegan, 9, kPolled}, Seen{HookPoint::kWaitBegan, 10, kPolled},
+                  Seen{HookPoint::kWaited, 10, kDone}));
+}
+
+TEST_F(Polls, GoOnWhereAnotherRequestIsFoundComplete) {
+  note_poll(7, false);
+  note_poll(6, true);
+  note_poll(7, true);
+  EXPECT_THAT(seen_, ElementsAre(Seen{HookPoint::kWaitBegan, 7, kPolled},
+                                 Seen{HookPoint::kWaited, 7, kDone}));
 }
 
 TEST_F(Polls, EndWhereARangeOfRequestsIsComplete) {
