@@ -47,19 +47,6 @@ Status Reporter::append_to(const std::string& path) {
   return {};
 }
 
-void Reporter::report(const Finding& finding) noexcept {
-  const CancellationOff whole;
-  const DefaultFloatEnvironment floats;
-  try {
-    if (!count(finding)) return;
-    const std::lock_guard lock(writing_);
-    write(finding);
-  } catch (const std::exception&) {
-    // Memory is exhausted; the program goes on.
-  }
-}
-
-// Returns whether the finding is to be written.
 bool Reporter::count(const Finding& finding) {
   const uint64_t fingerprint = fingerprint_of(finding);
   const std::lock_guard lock(mutex_);
@@ -83,9 +70,16 @@ std::vector<Found> Reporter::findings() const {
   return kept_;
 }
 
-void Reporter::write(const Finding& finding) {
-  for (const std::string& line : text_of(finding)) say(line);
-  if (file_.get() >= 0) write_line(json_of(finding));
+void Reporter::write(const Finding& finding) noexcept {
+  const CancellationOff whole;
+  const DefaultFloatEnvironment floats;
+  try {
+    const std::lock_guard lock(writing_);
+    for (const std::string& line : text_of(finding)) say(line);
+    if (file_.get() >= 0) write_line(json_of(finding));
+  } catch (const std::exception&) {
+    // Memory is exhausted; the program goes on.
+  }
 }
 
 // Each line is written at once, so that those of several processes do not mix.

@@ -39,7 +39,10 @@ class Reporter {
   // Writes findings to standard error where there is no log. Not thread-safe.
   void show_without_log() noexcept { shown_without_log_ = true; }
 
-  void report(const Finding& finding) noexcept;
+  // Counts an occurrence, and returns whether the finding is to be written.
+  bool count(const Finding& finding);
+  // Writes a finding that has been counted. Names of calls take much stack.
+  void write(const Finding& finding) noexcept;
   // Returns the findings that were written, in their order. Throws std::bad_alloc.
   std::vector<Found> findings() const;
   // Writes how many findings there were, if any, and to the file that the checker has ended.
@@ -51,8 +54,6 @@ class Reporter {
     uint64_t findings = 0, occurrences = 0;
   };
 
-  bool count(const Finding& finding);
-  void write(const Finding& finding);
   void write_line(const std::string& line);
   void say(std::string_view line) const;
   Count sum() const;

@@ -91,6 +91,22 @@ TEST_F(CheckerTest, SeesThreadsWithSmallStacks) {
   EXPECT_NE(log_.find("shared_output: output \"probs\" of job "), std::string::npos) << log_;
 }
 
+TEST_F(CheckerTest, CountsWhatThreadsWithSmallStacksRepeat) {
+  if (std::string_view(MILLRACE_SANITIZE) != "")
+    GTEST_SKIP() << "the sanitizers take several times as much stack for each call";
+  run_on_stack(size_t{32} << 10, [] {
+    for (int i = 0; i < 3; ++i) note_second_wait(queue::sequence_of(9, 1));
+  });
+  const std::vector<Found> findings = checker().reporter.findings();
+  const auto found = std::ranges::find(findings, Hazard::kWaitedTwice,
+                                       [](const Found& each) { return each.finding.hazard; });
+  ASSERT_NE(found, findings.end());
+  EXPECT_EQ(found->occurrences, 3u);
+  const size_t first = log_.find("waited_twice: ");
+  EXPECT_NE(first, std::string::npos) << log_;
+  EXPECT_EQ(log_.find("waited_twice: ", first + 1), std::string::npos) << "it is written once";
+}
+
 TEST_F(CheckerTest, NamesJobsTensorsAndCalls) {
   Unit unit = make_unit({.depth = 2});
   Job first = submit(unit), second = submit(unit);
