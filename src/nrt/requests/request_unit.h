@@ -38,7 +38,6 @@ class RequestUnit {
   queue::SequenceId inward(nrta_seq_t sequence) const noexcept {
     return queue::sequence_of(unit_->id(), queue::counter_of(sequence));
   }
-  nrta_seq_t last_completed() const noexcept { return outward(unit_->last_completed()); }
   // True if a request with that id was accepted.
   bool issued(nrta_seq_t sequence) const noexcept {
     const uint64_t counter = queue::counter_of(sequence);

@@ -19,14 +19,22 @@ namespace {
   });
 }
 
-// The program learns of all requests that are completed by now, and asks for the next one.
-void note_poll_of(const queue::Unit& unit) noexcept {
-  const queue::SequenceId last = unit.last_completed();
+// The program learns of all requests up to `last`, which it receives, and asks for the next one.
+void note_poll_of(const queue::Unit& unit, queue::SequenceId last) noexcept {
+  const bool is_pending = unit.in_flight() != 0;
   note_poll_of_range(queue::sequence_of(unit.id(), 1), last);
-  if (unit.in_flight() != 0) note_poll(last + 1, false);
+  if (is_pending) note_poll(last + 1, false);
   if (!check::on()) return;
   check::note_unit_asked(unit.id());
-  if (unit.in_flight() != 0) check::note_poll_of_pending();
+  if (is_pending) check::note_poll_of_pending();
+}
+
+// Reads the counter once, so that observers and the program are told the same.
+nrta_seq_t last_completed_of(RequestUnit& unit) noexcept {
+  const queue::SequenceId last = unit.queue_unit().last_completed();
+  if (hooks_observed()) [[unlikely]]
+    note_poll_of(unit.queue_unit(), last);
+  return unit.outward(last);
 }
 
 }  // namespace
@@ -53,9 +61,7 @@ NRT_STATUS last_completed(std::span<const UnitKind> kinds, uint32_t core, uint32
     if (runtime->units().has(address)) [[likely]] {
       const uint16_t number = number_of(address);
       RequestUnit* const unit = runtime->units().find(number);
-      if (unit != nullptr && hooks_observed()) [[unlikely]]
-        note_poll_of(unit->queue_unit());
-      *sequence = unit == nullptr ? outward_id(number, 0) : unit->last_completed();
+      *sequence = unit == nullptr ? outward_id(number, 0) : last_completed_of(*unit);
       return NRT_SUCCESS;
     }
   }
