@@ -10,7 +10,7 @@
 namespace millrace::serve {
 
 FileWatch::FileWatch(std::vector<std::string> paths, std::chrono::milliseconds period,
-                     std::function<void()> on_change)
+                     std::function<bool()> on_change)
     : paths_(std::move(paths)),
       period_(period),
       on_change_(std::move(on_change)),
@@ -18,7 +18,7 @@ FileWatch::FileWatch(std::vector<std::string> paths, std::chrono::milliseconds p
 
 Result<std::unique_ptr<FileWatch>> FileWatch::start(std::vector<std::string> paths,
                                                     std::chrono::milliseconds period,
-                                                    std::function<void()> on_change) {
+                                                    std::function<bool()> on_change) {
   std::unique_ptr<FileWatch> watch(new FileWatch(std::move(paths), period, std::move(on_change)));
   MILLRACE_ASSIGN_OR_RETURN(watch->thread_,
                             start_thread("millrace-files", [own = watch.get()] { own->run(); }));
@@ -62,9 +62,10 @@ bool FileWatch::has_changed() noexcept {
 void FileWatch::run() {
   std::unique_lock lock(mutex_);
   while (!ending_.wait_for(lock, period_, [this] { return ended_; })) {
-    if (!has_changed()) continue;
+    const bool changed = has_changed();
+    if (!changed && !failed_) continue;
     lock.unlock();
-    on_change_();
+    failed_ = !on_change_();
     lock.lock();
   }
 }

@@ -1,6 +1,7 @@
 // FileWatch: calls a function soon after one of some files has changed: it was written, or another
 // file or link took its place. One thread looks at them again and again, which finds changes behind
-// symbolic links and on network file systems, too.
+// symbolic links and on network file systems, too. A call that fails is repeated at the next look,
+// since what failed may have been memory or the file system and not the files.
 #pragma once
 
 #include <sys/types.h>
@@ -21,11 +22,11 @@ namespace millrace::serve {
 
 class FileWatch {
  public:
-  // The function is called on the thread of the watch, and must not throw. kResourceExhausted if
-  // the system refuses the thread.
+  // The function is called on the thread of the watch, must not throw, and returns whether it has
+  // succeeded. kResourceExhausted if the system refuses the thread.
   static Result<std::unique_ptr<FileWatch>> start(std::vector<std::string> paths,
                                                   std::chrono::milliseconds period,
-                                                  std::function<void()> on_change);
+                                                  std::function<bool()> on_change);
   ~FileWatch();  // waits for a call of the function
 
  private:
@@ -38,15 +39,16 @@ class FileWatch {
   };
 
   FileWatch(std::vector<std::string> paths, std::chrono::milliseconds period,
-            std::function<void()> on_change);
+            std::function<bool()> on_change);
   std::vector<State> states() const;
   bool has_changed() noexcept;
   void run();
 
   const std::vector<std::string> paths_;
   const std::chrono::milliseconds period_;
-  const std::function<void()> on_change_;
+  const std::function<bool()> on_change_;
   std::vector<State> last_;
+  bool failed_ = false;  // whether the last call has
   std::mutex mutex_;
   std::condition_variable ending_;
   bool ended_ = false;

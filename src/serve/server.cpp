@@ -72,28 +72,44 @@ void Server::reopen_log() noexcept {
   if (log_) log_->reopen();
 }
 
-void Server::reread_files() noexcept {
+bool Server::reread_files() noexcept {
   const std::lock_guard lock(rereading_);
   try {
-    if (!options_.token_file.empty()) reread_token();
-    if (!options_.tls.certificate.empty()) reread_tls();
+    const bool token = options_.token_file.empty() || reread_token();
+    const bool tls = options_.tls.certificate.empty() || reread_tls();
+    return token && tls;
   } catch (const std::exception& error) {
     log_format(LogLevel::kError, "serve", "files are not read again: {}", error.what());
+    return false;
   }
 }
 
+bool Server::reread_token() {
+  return log_failure(read_token(), "token", token_failure_);
+}
+
 // New files may be wrong, which must not end the server: the old ones stay then.
-void Server::reread_tls() {
-  Result<TlsFiles> files = read_tls_files(options_.tls);
-  Status status = files.status();
-  if (status.ok() && *files == tls_) return;
-  if (status.ok()) status = http_->use_tls(*files);
-  if (!status.ok())
-    return log_format(LogLevel::kError, "serve",
-                      "the certificate is not read again, and stays as it was: {}",
-                      status.message());
-  if (grpc_) grpc_->use_tls(*files);
-  tls_ = *std::move(files);
+bool Server::reread_tls() {
+  return log_failure(replace_tls(), "certificate", tls_failure_);
+}
+
+Status Server::replace_tls() {
+  MILLRACE_ASSIGN_OR_RETURN(TlsFiles files, read_tls_files(options_.tls));
+  if (files == tls_) return {};
+  MILLRACE_RETURN_IF_ERROR(http_->use_tls(files));
+  if (grpc_) grpc_->use_tls(files);
+  tls_ = std::move(files);
+  return {};
+}
+
+// Files that are wrong are read again every second, so the log says each reason once.
+bool Server::log_failure(const Status& status, const char* what, std::string& last) {
+  const std::string message = status.ok() ? "" : status.message();
+  if (message != last && !status.ok())
+    log_format(LogLevel::kError, "serve", "the {} is not read again, and stays as it was: {}", what,
+               message);
+  last = message;
+  return status.ok();
 }
 
 Status Server::watch_files() {
@@ -103,15 +119,10 @@ Status Server::watch_files() {
     if (!path.empty()) paths.push_back(path);
   if (paths.empty()) return {};
   MILLRACE_ASSIGN_OR_RETURN(
-      watch_, FileWatch::start(std::move(paths), kWatchPeriod, [this] { reread_files(); }));
+      watch_, FileWatch::start(std::move(paths), kWatchPeriod, [this] { return reread_files(); }));
+  // The files may have changed since they were read, while the models were loaded.
+  reread_files();
   return {};
-}
-
-void Server::reread_token() {
-  const Status status = read_token();
-  if (!status.ok())
-    log_format(LogLevel::kError, "serve", "the token is not read again, and stays as it was: {}",
-               status.message());
 }
 
 Status Server::listen() {

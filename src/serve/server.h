@@ -49,9 +49,10 @@ class Server {
   // Opens the access log again, soon, whose file has been renamed.
   void reopen_log() noexcept;
   // Reads the files of the token and of TLS again. Those that there is something wrong with leave
-  // the old ones as they are, and the log says why. Connections stay. The server does that by
-  // itself about a second after one of the files has changed, too.
-  void reread_files() noexcept;
+  // the old ones as they are, and the log says why; then it returns false. Connections stay. The
+  // server does that by itself about a second after one of the files has changed, too, and again
+  // until it succeeds.
+  bool reread_files() noexcept;
 
   // Refuses new inference, waits for what was accepted, and ends. Requests that are not answered by
   // the time that the options state are cancelled. Returns whether all were answered in time.
@@ -61,8 +62,10 @@ class Server {
   Server(const Options& options, Device device);
   static Result<std::unique_ptr<Server>> create(const Options& options, Device device);
   Status read_token();
-  void reread_token();
-  void reread_tls();
+  bool reread_token();
+  bool reread_tls();
+  Status replace_tls();
+  static bool log_failure(const Status& status, const char* what, std::string& last);
   Status watch_files();
   Status open_log();
   Status listen();
@@ -76,9 +79,10 @@ class Server {
   std::atomic<uint32_t> connections_ = 0;
   Service service_;
   std::mutex rereading_;
-  TlsFiles tls_;                           // guarded by rereading_ once the server listens
-  std::unique_ptr<AccessLog> log_;         // null: none
-  std::unique_ptr<LoggedHandler> logged_;  // null: requests are not logged
+  std::string token_failure_, tls_failure_;  // those logged last; guarded by rereading_
+  TlsFiles tls_;                             // guarded by rereading_ once the server listens
+  std::unique_ptr<AccessLog> log_;           // null: none
+  std::unique_ptr<LoggedHandler> logged_;    // null: requests are not logged
   std::unique_ptr<HttpServer> http_;
   std::unique_ptr<GrpcServer> grpc_;  // null: no gRPC
   std::unique_ptr<FileWatch> watch_;  // null: there is no file to be read again

@@ -172,8 +172,8 @@ TEST_F(Tls, NewFilesAreForNewConnections) {
   serve::Server& server = start();
   TlsClient old = tls_client();
   const Authority next;
-  write("server.key", next.issue().key);
   LogCapture log(LogLevel::kError);
+  write("server.key", next.issue().key);
   server.reread_files();  // the certificate is not that of the key
   EXPECT_GT(log.count("the certificate is not read again, and stays as it was"), 0U);
   EXPECT_TRUE(tls_client().is_connected());
@@ -190,8 +190,8 @@ TEST_F(Tls, FilesAreReadAgainWhenTheyChange) {
   const std::string link = files_.file("link"), first = write("first", "1");
   std::filesystem::create_symlink(first, link);
   std::atomic<int> changes = 0;
-  const auto watch = serve::FileWatch::start({link, files_.file("missing")},
-                                             std::chrono::milliseconds(1), [&] { ++changes; });
+  const auto watch = serve::FileWatch::start(
+      {link, files_.file("missing")}, std::chrono::milliseconds(1), [&] { return ++changes > 0; });
   ASSERT_TRUE(watch.ok());
   write("second", "2");
   std::filesystem::create_symlink(files_.file("second"), files_.file("next"));
@@ -199,6 +199,24 @@ TEST_F(Tls, FilesAreReadAgainWhenTheyChange) {
   EXPECT_TRUE(eventually([&] { return changes == 1; }));
   write("missing", "3");
   EXPECT_TRUE(eventually([&] { return changes >= 2; }));
+}
+
+TEST_F(Tls, FilesThatCannotBeReadAreReadAgain) {
+  std::atomic<int> calls = 0;
+  const auto watch = serve::FileWatch::start({write("file", "1")}, std::chrono::milliseconds(1),
+                                             [&] { return ++calls >= 3; });
+  ASSERT_TRUE(watch.ok());
+  write("file", "22");
+  EXPECT_TRUE(eventually([&] { return calls >= 3; }));
+}
+
+TEST_F(Tls, TheLogNamesAWrongFileOnce) {
+  serve::Server& server = start();
+  const std::string other = write("other.key", Authority().issue().key);
+  LogCapture log(LogLevel::kError);
+  std::filesystem::rename(other, options_.tls.key);
+  for (int i = 0; i < 2; ++i) EXPECT_FALSE(server.reread_files());
+  EXPECT_EQ(log.count("the certificate is not read again"), 1U);
 }
 
 TEST_F(Tls, WrongFilesAreNamed) {
