@@ -4,7 +4,9 @@
 
 #include <chrono>
 #include <cstring>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -12,6 +14,7 @@
 #include "compiler/compiler.h"
 #include "graph/archive/codec.h"
 #include "model/archive_writer.h"
+#include "serve/batching/joined_rows.h"
 #include "serve/server.h"
 #include "source_dir.h"
 #include "tests/compiler/onnx_builder.h"
@@ -127,6 +130,26 @@ TEST_F(RowBatching, ARequestOfMoreRowsThanABatchRunsAlone) {
   EXPECT_EQ(json::parse(answer.body)["outputs"][0]["shape"], json({4, 40}));
 }
 
+// A row alone may be computed by other loops than several rows.
+TEST_F(RowBatching, RowsOfALayerAreJoined) {
+  constexpr int64_t kSize = 512;
+  compiler::test::Floats weights(kSize * kSize);
+  for (size_t i = 0; i < weights.size(); ++i)
+    weights[i] = static_cast<float>(i * 7919 % 2003) / 1000 - 1;
+  compiler::test::Model model;
+  model.input("x", {kOpen, kSize})
+      .floats("w", {kSize, kSize}, weights)
+      .floats("b", {kSize}, {weights.begin(), weights.begin() + kSize})
+      .node("Gemm", {"x", "w", "b"}, {"g"})
+      .node("Relu", {"g"}, {"y"})
+      .output("y", onnx::TensorProto::FLOAT);
+  compiler::CompileOptions open;
+  open.input_shapes["x"] = {kOpen, kSize};
+  write(compiler::compile_content(model.bytes(), "glyphs.onnx", open));
+  const auto server = serve::Server::start(options_);
+  EXPECT_TRUE(server.ok()) << server.status().to_string();
+}
+
 TEST_F(RowBatching, RowsThatDependOnEachOtherAreNotJoined) {
   compiler::test::Model model;
   model.input("x", {kOpen, 4})
@@ -146,6 +169,32 @@ TEST_F(RowBatching, NeedsTheNumberOfRows) {
   options_.batch = 1;
   EXPECT_THAT(serve::Server::start(options_).status().message(),
               HasSubstr("say by --batch how many rows a job may have, from 2 to 32"));
+}
+
+class Member final : public serve::BatchMember {
+ public:
+  uint32_t frames() const noexcept override { return 1; }
+  Deadline deadline() const noexcept override { return kNoDeadline; }
+  void bind(std::vector<TensorArg>&, std::vector<TensorArg>&) override {}
+  std::span<const std::byte> input(size_t) const noexcept override { return {}; }
+  void take_output(size_t, const TensorShape&, std::span<const std::byte>) noexcept override {}
+  void ran(const JobSpan&) noexcept override {}
+  void finish(const Status&) noexcept override {}
+  void keep_for_good() noexcept override {}
+};
+
+TEST(JoinedRows, AJobThatHangsKeepsTheTensorsAndNotTheRequests) {
+  const serve::RowForm form;
+  auto member = std::make_shared<Member>();
+  const std::weak_ptr<Member> watched = member;
+  const std::weak_ptr<serve::JoinedRows> kept = [&] {
+    auto rows = serve::JoinedRows::of(form, {std::move(member)});
+    const std::weak_ptr<serve::JoinedRows> kept = rows;
+    serve::JoinedRows::keep_for_good(std::move(rows));
+    return kept;
+  }();
+  EXPECT_FALSE(kept.expired());
+  EXPECT_TRUE(watched.expired());
 }
 
 }  // namespace

@@ -235,7 +235,8 @@ Batcher::BatchPointer Batcher::end(const BatchPointer& batch, const Status& stat
     if (entries.size() > 1 && may_be_due_to_one(status.code())) next = separate(entries);
   }
   for (const Entry& entry : entries) {
-    if (status.code() == StatusCode::kHung) entry.member->keep_for_good();
+    // A joined job has copies of the tensors, which JoinedRows keeps.
+    if (status.code() == StatusCode::kHung && !batch->joined) entry.member->keep_for_good();
     if (entry.finished) continue;
     entry.member->ran(batch->span);
     entry.member->finish(status);

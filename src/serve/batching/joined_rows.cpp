@@ -83,6 +83,7 @@ Status JoinedRows::give_back() const {
 void JoinedRows::keep_for_good(std::shared_ptr<JoinedRows> rows) noexcept {
   static NeverDestroyed<std::mutex> mutex;
   static NeverDestroyed<std::shared_ptr<JoinedRows>> first;
+  rows->members_.clear();
   const std::lock_guard lock(mutex.get());
   rows->next_kept_ = std::move(first.get());
   first.get() = std::move(rows);

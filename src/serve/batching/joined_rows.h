@@ -18,7 +18,8 @@ class JoinedRows {
  public:
   using Members = std::vector<std::shared_ptr<BatchMember>>;
 
-  // Copies the inputs of all members. Null if there is not enough memory. `form` must outlive it.
+  // Copies the inputs of all members. Null if there is not enough memory. `form` must live until
+  // the last give_back().
   static std::shared_ptr<JoinedRows> of(const RowForm& form, Members members);
 
   // Appends the tensors, as JobArgs has them. They must stay as long as the job may use them.
@@ -27,7 +28,8 @@ class JoinedRows {
   // Copies the rows of each member to it, after the job. kInternal if the outputs have another form
   // than they should.
   Status give_back() const;
-  // A job that hung may use the tensors for ever: their memory is never freed.
+  // A job that hung may use the tensors for ever: their memory is never freed. The members, which
+  // hold the model, are let go, so nothing can be given back afterwards.
   static void keep_for_good(std::shared_ptr<JoinedRows> rows) noexcept;
 
  private:
@@ -41,7 +43,7 @@ class JoinedRows {
   void copy_inputs();
 
   const RowForm& form_;
-  const Members members_;
+  Members members_;
   uint32_t rows_ = 0;
   std::vector<Tensor> inputs_, outputs_;
   std::shared_ptr<JoinedRows> next_kept_;  // see keep_for_good()
