@@ -18,8 +18,8 @@ class ClientStream {
  public:
   using executor_type = Stream::executor_type;
 
-  // Null: no TLS. Otherwise the context must outlive the stream. Throws std::exception if there is
-  // no memory for that.
+  // Null: no TLS. Otherwise the context must live while the stream is made, which keeps what it
+  // uses of it. Throws std::exception if there is no memory for that.
   ClientStream(Socket socket, asio::ssl::context* tls) : plain_(std::move(socket)) {
     if (tls != nullptr) tls_.emplace(plain_, *tls);
   }

@@ -37,7 +37,7 @@ using Connections = std::unordered_set<std::shared_ptr<Connection>>;
 // others. So a connection is destroyed on that thread.
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
-  // `tls` may be null, and must otherwise outlive the connection.
+  // `tls` may be null, and must otherwise live while the connection is made.
   Connection(Socket socket, asio::ssl::context* tls, Shared& shared, Connections& all);
   ~Connection();
 

@@ -16,7 +16,8 @@ namespace millrace::serve {
 
 class Listener {
  public:
-  // The objects must outlive the listener and its connections. `tls` may be null.
+  // The objects must outlive the listener and its connections, except for `tls`, which may be null
+  // and must live as long as the listener uses it.
   Listener(Shared& shared, Connections& all, asio::ssl::context* tls)
       : shared_(shared), all_(all), tls_(tls), acceptor_(shared.io), pause_(shared.io) {}
 
@@ -27,7 +28,7 @@ class Listener {
   // Listens on a Unix socket, whose file is removed by close(). Replaces one that nobody listens
   // on. Errors as above.
   Status listen_at(const std::string& path);
-  // Connections from now on use this context, which must outlive the listener.
+  // Connections from now on use this context, which must live as long as the listener uses it.
   void use_tls(asio::ssl::context* tls) { tls_ = tls; }
   // Goes on accepting, unless it does already. Throws std::bad_alloc.
   void resume();
