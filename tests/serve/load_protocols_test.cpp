@@ -78,6 +78,22 @@ TEST_F(LoadProtocols, RequestsAreServedOverTls) {
   EXPECT_THAT(load("https", server.port()).status().message(), HasSubstr("nowhere.pem"));
 }
 
+// So a load with tries again ends.
+TEST_F(LoadProtocols, AServerOfGrpcThatIsGoneRefusesNothing) {
+  const std::string url = "grpc://127.0.0.1:" + std::to_string(start().grpc_port());
+  const cli::RemoteServer server = cli::find_server(url).value();
+  const auto protocol = cli::protocol_of(url, ca_).value();
+  const auto connection = protocol->connection_to(server);
+  ASSERT_TRUE(connection->connect().ok());
+  const std::string request = tiny_request().SerializeAsString();
+  const auto answer = connection->answer_to(request);
+  ASSERT_TRUE(answer.ok()) << answer.status().to_string();
+  EXPECT_EQ(answer->status, 200U);
+  stop();
+  EXPECT_TRUE(eventually(
+      [&] { return connection->answer_to(request).status().code() == StatusCode::kIoError; }));
+}
+
 TEST(RemoteArguments, PassThroughAText) {
   cli::BenchArguments arguments;
   arguments.url = "grpc://a:1";
