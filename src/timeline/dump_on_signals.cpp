@@ -27,9 +27,10 @@ constexpr int kPatienceMs = 5000;
 struct Dumps {
   sem_t wanted{};
   std::atomic<uint64_t> requested{0}, written{0};
+  std::atomic<bool> has_incident{false};  // among what was requested and is not written
   std::atomic<bool> ending{false};
   pid_t process = 0;
-  void (*dump)() noexcept = nullptr;
+  void (*dump)(DumpCause) noexcept = nullptr;
   std::thread thread;
 
   void run() noexcept {
@@ -38,7 +39,8 @@ struct Dumps {
       }
       if (ending.load()) return;
       const uint64_t now_wanted = requested.load();
-      if (now_wanted != written.load()) dump();
+      if (now_wanted != written.load())
+        dump(has_incident.exchange(false) ? DumpCause::kIncident : DumpCause::kStop);
       written.store(now_wanted);
     }
   }
@@ -55,7 +57,12 @@ void wait_for_dump(uint64_t number) noexcept {
   for (int ms = 0; ms < kPatienceMs && dumps().written.load() < number; ++ms) ::poll(nullptr, 0, 1);
 }
 
-uint64_t request() noexcept {
+bool is_stop(int signal) noexcept {
+  return signal == SIGINT || signal == SIGTERM || signal == SIGHUP;
+}
+
+uint64_t request(DumpCause cause) noexcept {
+  if (cause == DumpCause::kIncident) dumps().has_incident.store(true);
   const uint64_t number = dumps().requested.fetch_add(1) + 1;
   ::sem_post(&dumps().wanted);
   return number;
@@ -64,7 +71,7 @@ uint64_t request() noexcept {
 void on_signal(int signal) {
   const int error = errno;
   if (::getpid() == dumps().process && !dumps().ending.load()) {
-    const uint64_t number = request();
+    const uint64_t number = request(is_stop(signal) ? DumpCause::kStop : DumpCause::kIncident);
     if (signal != kAsks) wait_for_dump(number);
   }
   errno = error;
@@ -93,7 +100,7 @@ bool is_handled_here(int signal) {
 
 }  // namespace
 
-Status dump_on_signals(void (*dump)() noexcept) {
+Status dump_on_signals(void (*dump)(DumpCause) noexcept) {
   Dumps& all = dumps();
   all.dump = dump;
   all.process = ::getpid();
@@ -115,7 +122,7 @@ void end_dumps() noexcept {
 }
 
 void request_dump() noexcept {
-  if (::getpid() == dumps().process && !dumps().ending.load()) request();
+  if (::getpid() == dumps().process && !dumps().ending.load()) request(DumpCause::kIncident);
 }
 
 }  // namespace millrace::timeline

@@ -36,7 +36,7 @@ constexpr const char* kRecorderVariable = "MILLRACE_FLIGHT_RECORDER";
 constexpr const char* kRoomVariable = "MILLRACE_TRACE_EVENTS";
 constexpr uint64_t kLeastRoom = 16, kMostRoom = uint64_t{1} << 24;
 constexpr uint64_t kRecorderRoom = uint64_t{1} << 12;
-// The files that the flight recorder leaves. They are small, and the first ones tell most.
+// The files that the flight recorder leaves.
 constexpr int kMostIncidents = 8;
 
 struct TraceFile {
@@ -47,6 +47,7 @@ struct TraceFile {
   pid_t process = 0;
   bool only_after_failure = false;
   std::atomic<bool> failure_to_write{false};  // a job has failed since the file was written
+  std::atomic<bool> failure_written{false};   // a file of this process has a job that has failed
   std::atomic<bool> active{false};
   std::atomic<int> open_devices{0};
 };
@@ -84,15 +85,22 @@ std::string incident_path(const std::string& path, int number) {
 }
 
 // Returns the first path at which there is no file yet, so that a failure does not replace what is
-// known of an earlier one; the last one if there is a file at each. A pipe or a device keeps its
-// path.
-std::string free_incident_path(const std::string& path) {
-  for (int number = 1; number < kMostIncidents; ++number) {
+// known of an earlier one; that of the oldest file if there is one at each. A pipe or a device
+// keeps its path.
+std::string next_incident_path(const std::string& path) {
+  std::string oldest;
+  std::filesystem::file_time_type oldest_time;
+  for (int number = 1; number <= kMostIncidents; ++number) {
     const std::string candidate = incident_path(path, number);
     std::error_code error;
     if (!std::filesystem::is_regular_file(candidate, error)) return candidate;
+    const auto time = std::filesystem::last_write_time(candidate, error);
+    if (error) return candidate;  // it has been removed since
+    if (!oldest.empty() && oldest_time <= time) continue;
+    oldest = candidate;
+    oldest_time = time;
   }
-  return incident_path(path, kMostIncidents);
+  return oldest;
 }
 
 // Writes what was recorded so far. A forked child does not write the file of its parent.
@@ -101,14 +109,22 @@ void write_now() noexcept {
   if (!file.active.load() || ::getpid() != file.process) return;
   try {
     const std::lock_guard lock(file.mutex);
-    file.failure_to_write.store(false);
-    const std::string path = file.only_after_failure ? free_incident_path(file.path) : file.path;
+    const bool has_failure = file.failure_to_write.exchange(false);
+    const std::string path = file.only_after_failure ? next_incident_path(file.path) : file.path;
     if (const Status written = write_file(path); !written.ok()) return report(written);
+    if (has_failure) file.failure_written.store(true);
     log_format(file.only_after_failure ? LogLevel::kWarning : LogLevel::kInfo, "timeline",
                "{}: wrote {}", file.variable, path);
   } catch (const std::exception&) {
     // Memory is exhausted; there is none for a message either.
   }
+}
+
+// A program that is stopped after a failure leaves the file of the failure only.
+void dump(DumpCause cause) noexcept {
+  const TraceFile& file = trace_file();
+  const bool is_told = file.failure_written.load() && !file.failure_to_write.load();
+  if (!file.only_after_failure || cause != DumpCause::kStop || !is_told) write_now();
 }
 
 // Runs once, when the process exits or the library is unloaded.
@@ -159,7 +175,7 @@ Status begin() {
   file.active.store(true);
   if (std::atexit(end) != 0)
     return {StatusCode::kOutOfMemory, "the trace is only written when devices close"};
-  MILLRACE_RETURN_IF_ERROR(dump_on_signals(write_now).with_context(
+  MILLRACE_RETURN_IF_ERROR(dump_on_signals(dump).with_context(
       "the trace is only written when devices close and the process exits"));
   observe_failures();
   return {};

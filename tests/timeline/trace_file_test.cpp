@@ -6,15 +6,18 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/log.h"
@@ -377,17 +380,40 @@ TEST_F(FlightRecorder, KeepsTheFileOfAnEarlierIncident) {
   EXPECT_EQ(jobs, 5u);
 }
 
-TEST_F(FlightRecorder, LeavesABoundedNumberOfFilesAndTheNewestIsTheLast) {
+TEST_F(FlightRecorder, LeavesABoundedNumberOfFilesAndReplacesTheOldest) {
   std::ofstream(path_) << "first";
   for (int number = 2; number <= 8; ++number)
     std::ofstream(directory_.file(fmt::format("trace.{}.json", number))) << "earlier";
+  const std::string oldest = directory_.file("trace.5.json");
+  std::filesystem::last_write_time(oldest,
+                                   std::filesystem::last_write_time(path_) - std::chrono::hours(1));
   variables_["MILLRACE_FAULTS"] = "fail=1";
   ASSERT_EQ(run_jobs(1), 0);
-  std::string first;
+  std::string first, last;
   std::ifstream(path_) >> first;
   EXPECT_EQ(first, "first");
-  EXPECT_TRUE(json::accept(std::ifstream(directory_.file("trace.8.json"))));
+  std::ifstream(directory_.file("trace.8.json")) >> last;
+  EXPECT_EQ(last, "earlier");
+  EXPECT_TRUE(json::accept(std::ifstream(oldest)));
   EXPECT_FALSE(std::filesystem::exists(directory_.file("trace.9.json")));
+}
+
+TEST_F(FlightRecorder, LeavesOneFileOfAProgramThatIsStoppedAfterAFailure) {
+  variables_["MILLRACE_FAULTS"] = "fail=2";
+  for (const auto& [signal, files] : {std::pair(SIGTERM, 1), std::pair(SIGABRT, 2)}) {
+    EXPECT_EQ(run([&, ending = signal] {
+                Program program;
+                program.submit_and_wait(2);
+                while (!std::filesystem::exists(path_))
+                  std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                ::raise(ending);
+                return 0;
+              }),
+              128 + signal);
+    const std::filesystem::directory_iterator all(directory_.path());
+    EXPECT_EQ(std::distance(begin(all), end(all)), files) << signal;
+    std::filesystem::remove(path_);
+  }
 }
 
 TEST_F(FlightRecorder, YieldsToATraceOfEverything) {
