@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "base/files/own_descriptor.h"
+#include "cli/top/characters.h"
 
 namespace millrace::cli {
 namespace {
@@ -105,7 +106,7 @@ void Screen::draw(const Lines& lines_of) const {
   std::string text = "\x1b[H";
   const size_t shown = std::min(lines.size(), size.rows);
   for (size_t i = 0; i < shown; ++i) {
-    text += lines[i].substr(0, size.columns);
+    text += first_characters(lines[i], size.columns);
     text += i + 1 < size.rows ? "\x1b[K\r\n" : "\x1b[K";
   }
   write_out(text + "\x1b[J");

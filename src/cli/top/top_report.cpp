@@ -7,6 +7,7 @@
 
 #include "base/printable.h"
 #include "cli/report/numbers.h"
+#include "cli/top/characters.h"
 
 namespace millrace::cli {
 namespace {
@@ -104,6 +105,13 @@ std::string line_with(int left_out, TextOf&& text_of) {
   return line;
 }
 
+// A long name would push the numbers after it over the edge of the terminal.
+std::string text_in(const Column& column, const UnitRow& row, bool has_edge) {
+  std::string text = column.text(row);
+  const bool may_be_long = column.is_text && column.width != 0;
+  return has_edge && may_be_long ? shortened_to(text, column.width) : text;
+}
+
 Json or_null(const std::optional<double>& number) {
   return number ? Json(*number) : Json(nullptr);
 }
@@ -158,7 +166,9 @@ std::vector<std::string> top_lines(const std::vector<ProcessRows>& rows, size_t 
     }
     lines.push_back(line_with(left_out, [](const Column& column) { return column.head; }));
     for (const UnitRow& row : process.units)
-      lines.push_back(line_with(left_out, [&](const Column& column) { return column.text(row); }));
+      lines.push_back(line_with(left_out, [&](const Column& column) {
+        return text_in(column, row, width != kAnyWidth);
+      }));
     if (process.process.other_units != 0)
       lines.push_back(fmt::format("       and {} more units", process.process.other_units));
   }
