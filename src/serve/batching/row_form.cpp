@@ -188,9 +188,12 @@ class Trial {
         if (own.shape == form_.outputs[i].shape &&
             std::memcmp(own.memory.data(), joined[i].memory.data() + row * bytes, bytes) == 0)
           continue;
-        return {StatusCode::kUnsupported,
-                fmt::format("a row of output \"{}\" has other bits among {} rows than alone", name,
-                            rows)};
+        return {
+            StatusCode::kUnsupported,
+            fmt::format("a row of output \"{}\" has other bits among {} rows than alone: the rows "
+                        "depend on each other, or kernels for this processor sum in another "
+                        "order when there are more rows",
+                        name, rows)};
       }
     }
     return {};
