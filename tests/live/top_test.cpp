@@ -7,10 +7,14 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "tests/live/shown_program.h"
 #include "tests/support/subprocess.h"
@@ -210,6 +214,40 @@ TEST_F(TopOnATerminal, ShowsFailuresOnEightyColumnsAndAllColumnsOnAWideTerminal)
   EXPECT_THAT(shown_, AllOf(HasSubstr("LANES"), HasSubstr("MEAN")));
   type("q");
   EXPECT_EQ(exit_code(), 0);
+}
+
+// Runs ten jobs in units whose names have 30 characters.
+void run_jobs_of_a_long_name(NullSession& session) {
+  graph::CompiledModel model = tiny_model();
+  model.name = "a_model_with_a_very_long_nam";
+  session.session.reset();
+  session.program =
+      session.device->load(std::make_shared<graph::CompiledModel>(std::move(model))).value();
+  session.session = runtime::Session::create(session.device, session.program, {}).value();
+  session.submit_and_wait(10);
+}
+
+TEST_F(TopOnATerminal, ShowsFailuresWhereANameIsTooLong) {
+  const ShownProgram program(kShown, run_jobs_of_a_long_name);
+  resize(80);
+  await("FAILED");
+  shown_.clear();
+  await("\x1b[H");
+  shown_.erase(0, shown_.find("\x1b[H"));
+  await("\x1b[J");
+  std::istringstream lines(shown_.substr(0, shown_.find("\x1b[J")));
+  size_t end_of_failed = 0;
+  int failed = 0;
+  for (std::string line; std::getline(lines, line);) {
+    line.resize(std::min(line.size(), line.find("\x1b[K")));
+    if (const size_t head = line.find("FAILED"); head != std::string::npos)
+      end_of_failed = head + std::string("FAILED").size();
+    if (line.find("a_model_with_a_very~ ") == std::string::npos) continue;
+    ASSERT_GE(line.size(), end_of_failed) << line;
+    line.resize(end_of_failed);
+    failed += std::stoi(line.substr(line.rfind(' ') + 1));
+  }
+  EXPECT_EQ(failed, 1) << shown_;
 }
 
 }  // namespace
