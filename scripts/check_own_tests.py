@@ -15,7 +15,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LIST = ROOT / "scripts/deliberate-hazards.txt"
-# Those that open devices as programs do. Tests of the checker itself are left out.
+# These programs open devices as users' programs do. Tests of the checker itself are left out.
 PROGRAMS = ["api_test", "both_faces_test", "device_cpu_models_test", "dynamic_models_test", "e2e_test",
             "every_face_test", "nrt_calls_test", "nrt_forms_test", "nrt_test", "nrt_trace_test", "vart_partitions_test",
             "vart_test", "vartx_test", "xrt_test"]

@@ -1,7 +1,7 @@
 // The latency of one client that asks a server for small inferences, and servers to compare with.
 //
 //   serve_latency echo THREADS   servers of HTTP and gRPC that only echo, until a signal ends them;
-//                                each request passes so many further threads before its answer
+//                                each request passes THREADS more threads before its answer
 //   serve_latency http PORT N    the median of N requests of models/glyphs, in microseconds
 //   serve_latency grpc PORT N    the same over gRPC
 #include <fmt/format.h>

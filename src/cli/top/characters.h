@@ -7,10 +7,10 @@
 
 namespace millrace::cli {
 
-// Returns the beginning of a UTF-8 text: so many code points, or all if it has fewer.
+// Returns the first `count` code points of a UTF-8 text, or all of it if it has fewer.
 std::string_view first_characters(std::string_view text, size_t count) noexcept;
 
-// Returns the text if it has at most so many code points; otherwise its beginning and a '~'.
+// Returns the text if it has at most `count` code points; otherwise its beginning and a '~'.
 std::string shortened_to(std::string_view text, size_t count);
 
 }  // namespace millrace::cli

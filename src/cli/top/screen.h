@@ -30,7 +30,7 @@ class Screen {
   Screen(const Screen&) = delete;
   Screen& operator=(const Screen&) = delete;
 
-  // Returns the lines for a terminal with so many columns.
+  // Returns the lines for a terminal of `columns` columns.
   using Lines = std::function<std::vector<std::string>(size_t columns)>;
   // Shows the lines, and for how long it does so. Returns false when the user has ended it (q or
   // Ctrl-C), or the terminal is gone. Other signals end the program as usual.

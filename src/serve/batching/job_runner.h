@@ -13,7 +13,7 @@ namespace millrace::serve {
 class JobRunner {
  public:
   virtual ~JobRunner() = default;
-  // Submits a job of so many frames or rows. Errors are those of Unit::submit().
+  // Submits a job of `size` frames or rows. Errors are those of Unit::submit().
   virtual Result<Job> submit(const JobArgs& args, uint32_t size) = 0;
   // A job that was submitted has ended. The callback of each job calls it once.
   virtual void job_ended() noexcept = 0;
