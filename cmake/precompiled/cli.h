@@ -1,4 +1,4 @@
-// The headers that most sources of src/cli include, parsed once (see MillracePrecompiled.cmake).
+// The headers that most sources of src/cli include, compiled once (see MillracePrecompiled.cmake).
 #pragma once
 
 #include <nlohmann/json.hpp>

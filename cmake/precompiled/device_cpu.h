@@ -1,4 +1,4 @@
-// The headers that most sources of src/device/cpu include, parsed once (see
+// The headers that most sources of src/device/cpu include, compiled once (see
 // MillracePrecompiled.cmake): with the builder, they take longer than the sources themselves.
 #pragma once
 
