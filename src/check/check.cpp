@@ -103,6 +103,13 @@ Place submit_of(const WatchedJob& job) {
   return {job.name() + " was submitted here", job.submitted};
 }
 
+// Says whether another thread than this one has submitted the job and still runs: the end of the
+// process may have come between its submission and its wait.
+bool may_still_ask(const WatchedJob& job) {
+  if (job.thread == ::gettid()) return false;
+  return ::access(fmt::format("/proc/self/task/{}", job.thread).c_str(), F_OK) == 0;
+}
+
 Use use_of(const Tensor& tensor, bool is_output) {
   Use use;
   use.is_output = is_output;
@@ -371,11 +378,13 @@ void end_checking() noexcept {
   if (is_forked_child()) return;
   stop_checking();
   contained([] {
-    for (const JobPointer& job : checker().book.never_asked())
+    for (const JobPointer& job : checker().book.never_asked()) {
+      if (may_still_ask(*job)) continue;
       report({.hazard = Hazard::kNeverWaited,
               .message = job->name() + ": the program ends and has never asked for its outcome",
               .jobs = {job->name()},
               .places = {submit_of(*job)}});
+    }
     const bool blind = checker().has_runner_jobs.load() && !memory::strict_sync_requested();
     checker().reporter.summarise(blind ? name_of(Hazard::kMissingSync) : "");
   });
@@ -387,6 +396,7 @@ void begin_job(std::string_view what, std::span<const Tensor> inputs,
     auto job = std::make_shared<WatchedJob>();
     job->traits = traits;
     job->what = what;
+    job->thread = ::gettid();
     job->asked = of_this_thread().synchronous_calls != 0;
     if (!traits.in_order_of_unit) checker().has_runner_jobs.store(true, std::memory_order_relaxed);
     for (const Tensor& input : inputs) job->uses.push_back(use_of(input, false));

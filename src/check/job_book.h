@@ -3,6 +3,8 @@
 // the latter the last few thousand are kept. Thread-safe.
 #pragma once
 
+#include <sys/types.h>
+
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -40,6 +42,7 @@ struct WatchedJob {
   queue::SequenceId id = 0;
   JobTraits traits;
   std::string what;  // such as: model "resnet50"
+  pid_t thread = 0;  // that which has submitted it
   Stack submitted;
   std::vector<Use> uses{};
   // Guarded by the book.

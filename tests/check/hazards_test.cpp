@@ -136,6 +136,14 @@ INSTANTIATE_TEST_SUITE_P(
       return std::string(test.param.program) + "_" + test.param.hazard + test.param.variant;
     });
 
+TEST(HazardReport, LeavesOutJobsOfThreadsThatStillRunAtTheEnd) {
+  const HazardPrograms programs;
+  EXPECT_EQ(hazards_in(programs.findings_of("vart_hazards", "thread_has_ended")),
+            std::set<std::string>{"never_waited"});
+  const std::vector<json> none = programs.findings_of("vart_hazards", "thread_still_runs");
+  EXPECT_TRUE(none.empty()) << json(none).dump(2);
+}
+
 TEST(HazardReport, NamesJobsTensorAndCallsOfTheProgram) {
   const HazardPrograms programs;
   const std::vector<json> findings = programs.findings_of("native_hazards", "shared_output_wrong");

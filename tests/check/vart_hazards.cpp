@@ -2,6 +2,8 @@
 // one mistake, HAZARD_right does the same work as it should be done. The page shows the bodies of
 // the functions. The device must be slow enough for jobs to be in flight meanwhile.
 #include <chrono>
+#include <cstdlib>
+#include <future>
 #include <iostream>
 #include <map>
 #include <memory>
@@ -86,6 +88,25 @@ class Programs {
     check(runner->wait(job, 10s));
   }
 
+  // Not on the page: a thread that has submitted a job, and has ended or is about to wait, when
+  // another one ends the process.
+  void thread_has_ended() {
+    std::thread([this] { runner->execute_async(pictures, scores); }).join();
+    std::this_thread::sleep_for(100ms);  // the system lists it a little longer
+    std::exit(0);
+  }
+  void thread_still_runs() {
+    std::promise<void> submitted;
+    std::thread([this, &submitted] {
+      const vart::JobHandle job = runner->execute_async(pictures, scores);
+      submitted.set_value();
+      std::this_thread::sleep_for(10s);
+      runner->wait(job, 10s);
+    }).detach();
+    submitted.get_future().wait();
+    std::exit(0);
+  }
+
   void busy_polling_wrong() {
     const vart::JobHandle job = runner->execute_async(pictures, scores);
     while (runner->wait(job, 0ms) == vart::StatusCode::JOB_PENDING) {
@@ -122,6 +143,8 @@ const std::map<std::string, Program> kPrograms = {
     {"waited_twice_right", &Programs::waited_twice_right},
     {"never_waited_wrong", &Programs::never_waited_wrong},
     {"never_waited_right", &Programs::never_waited_right},
+    {"thread_has_ended", &Programs::thread_has_ended},
+    {"thread_still_runs", &Programs::thread_still_runs},
     {"busy_polling_wrong", &Programs::busy_polling_wrong},
     {"busy_polling_right", &Programs::busy_polling_right}};
 
