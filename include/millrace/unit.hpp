@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -104,6 +105,14 @@ class Unit {
   // not with a watchdog, and with a deadline or a callback only as a wait would run it (see
   // UnitOptions::caller_helps). Returns the job's status, or the errors of submit().
   Status execute(const Model& model, JobArgs args);
+  // Runs a job on the calling thread if that is sooner done than handed over: the unit is idle, a
+  // lane sleeps, and the jobs that were measured took no longer than `longest` on average
+  // (UnitStatistics::mean_run). Returns the job's status; nothing if the job has to be submitted
+  // instead, which is also so if it has a callback or a deadline, if submit() would refuse it, and
+  // if CallerHelps is, or amounts to, kNever. For event loops with tiny models, which would wake a
+  // lane and be woken by it.
+  std::optional<Status> execute_here(const Model& model, const JobArgs& args,
+                                     std::chrono::nanoseconds longest);
 
   // Waits until k places are free. kDeadlineExceeded if `timeout` passed first, kInvalidArgument if
   // k exceeds the depth, kClosed if the unit closes. Another thread may take the places before the

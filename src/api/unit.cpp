@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <utility>
 
 #include "api/binder.h"
@@ -186,6 +187,22 @@ Status Unit::execute(const Model& model, JobArgs args) {
   if (!args.callback && args.deadline == kNoDeadline) return unit.execute(fill, lend);
   const Result<queue::SequenceId> id = unit.submit_until(kNoDeadline, fill, submit_options(args));
   return id.ok() ? unit.wait(*id, nanoseconds::max()) : id.status();
+}
+
+std::optional<Status> Unit::execute_here(const Model& model, const JobArgs& args,
+                                         nanoseconds longest) {
+  if (args.callback || args.deadline != kNoDeadline || !core_->unit().callers_may_run(longest))
+    return std::nullopt;
+  Binder binder;
+  if (!binder.add(core_->device(), model.impl_.get(), args).ok()) return std::nullopt;
+  const auto fill = [&](queue::Task& task) {
+    binder.fill(static_cast<JobTask&>(task), *model.impl_, 0);
+  };
+  const auto lend = [&](queue::Task& task) {
+    binder.lend(static_cast<JobTask&>(task), *model.impl_);
+  };
+  const check::SynchronousCall waits;
+  return core_->unit().execute_here(longest, fill, lend);
 }
 
 Status Unit::wait_free(uint32_t k, nanoseconds timeout) {

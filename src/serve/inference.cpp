@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <optional>
 #include <utility>
 
 #include "base/never_destroyed.h"
@@ -12,6 +13,8 @@
 namespace millrace::serve {
 namespace {
 
+// The thread of a connection makes no larger answers than these.
+constexpr size_t kMostElementsHere = 1000, kMostBytesHere = 16 << 10;
 // Answers with more elements in JSON are made by a worker.
 constexpr size_t kMostElementsInCallback = 16 << 10;
 // And so are those with more bytes for shared memory.
@@ -102,6 +105,7 @@ std::shared_ptr<Inference> Inference::start(ServedModel& model, InferRequest req
   std::shared_ptr<Inference> inference(
       new Inference(model, std::move(request), std::move(respond), workers));
   Status status = inference->allocate_outputs();
+  if (status.ok() && inference->ran_here()) return nullptr;
   if (status.ok()) status = inference->begin();
   if (status.ok()) return inference;
   inference->answer_with(status);
@@ -113,6 +117,33 @@ Status Inference::begin() {
   Batcher* const batcher = model_->batcher();
   if (batcher == nullptr || (model_->joins_rows() && rows_ == 0)) return submit();
   return batcher->add(shared_from_this());
+}
+
+// Whether the answer takes little time, as far as it is made after the job.
+bool Inference::has_small_answer() const {
+  size_t elements = 0, bytes = 0;
+  for (const WantedOutput& want : request_.outputs) {
+    const ViewInfo& view = model_->model().outputs()[want.index].cpu;
+    bytes += view.bytes;
+    if (!want.binary) elements += view.elements;
+  }
+  return elements <= kMostElementsHere && bytes <= kMostBytesHere;
+}
+
+// Runs the job on this thread, and answers, if that takes less time than to hand it over. Nobody
+// can cancel it meanwhile.
+bool Inference::ran_here() {
+  if (!model_->runs_here() || model_->batcher() != nullptr || request_.frames != 1 ||
+      !has_small_answer() || request_.deadline <= std::chrono::steady_clock::now())
+    return false;
+  std::vector<TensorArg> inputs, outputs;
+  bind(inputs, outputs);
+  const JobArgs args = {
+      .inputs = inputs, .outputs = outputs, .frames = request_.frames, .span = &span_};
+  const std::optional<Status> status = model_->execute_here(args, frames());
+  if (!status) return false;
+  on_end(*status);
+  return true;
 }
 
 // The memory that an output needs, or probably does if it is open.

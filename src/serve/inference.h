@@ -2,8 +2,9 @@
 //
 // It is shared by the connection, which may cancel it, and by the callback of its job. The callback
 // runs on a thread of Millrace and makes the answer, unless that has so much text that a worker
-// does. Whatever happens, exactly one answer is given. If the model batches requests, its Batcher
-// has the job instead.
+// does. A very short job of an idle model runs on the thread of the connection instead. Whatever
+// happens, exactly one answer is given. If the model batches requests, its Batcher has the job
+// instead.
 #pragma once
 
 #include <memory>
@@ -26,8 +27,9 @@ namespace millrace::serve {
 
 class Inference : public Work, public BatchMember, public std::enable_shared_from_this<Inference> {
  public:
-  // Submits the job. Returns null if that fails; `respond` has been called then. The model is kept
-  // until the inference is destroyed; `workers` must outlive the job.
+  // Runs or submits the job. Returns null if the job has ended or could not be submitted: then
+  // `respond` has been called, or a worker will call it. The model is kept until the inference is
+  // destroyed; `workers` must outlive the job.
   static std::shared_ptr<Inference> start(ServedModel& model, InferRequest request, Respond respond,
                                           Workers& workers);
 
@@ -64,6 +66,8 @@ class Inference : public Work, public BatchMember, public std::enable_shared_fro
   Status allocate_outputs();
   size_t bytes_for(size_t output) const;
   Status begin();
+  bool has_small_answer() const;
+  bool ran_here();
   void bind_inputs(std::vector<TensorArg>& args);
   void bind_outputs(std::vector<TensorArg>& args);
   Status submit();

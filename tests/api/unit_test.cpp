@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <future>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <thread>
@@ -91,6 +92,32 @@ TEST_F(UnitTest, TakesJobsInDestructorsAtTheEndOfAThread) {
     succeeded += unit.execute(model_, memory_.args()).ok();
   });
   EXPECT_EQ(succeeded, 6);
+}
+
+TEST_F(UnitTest, RunsAShortJobHereIfItIsIdle) {
+  Device device = Device::open("null").value();
+  const Model model = load_tiny(device);
+  const JobMemory memory(model);
+  Unit unit = device.create_unit().value();
+  const auto offer = [&](const JobArgs& args) {
+    return unit.execute_here(model, args, std::chrono::hours(1));
+  };
+  for (int i = 0; i < 100; ++i) EXPECT_TRUE(unit.submit(model, memory.args())->wait().ok());
+  const auto ran = [&] {
+    const std::optional<Status> status = offer(memory.args());
+    EXPECT_TRUE(!status || status->ok()) << status->to_string();
+    return status.has_value();
+  };
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (!ran())  // once the lanes sleep
+    ASSERT_LT(std::chrono::steady_clock::now(), limit);
+  EXPECT_EQ(unit.statistics().succeeded, 101u);
+
+  EXPECT_FALSE(offer(memory.args([](JobId, const Status&) {})));
+  EXPECT_FALSE(offer(memory.args({}, std::chrono::steady_clock::now() + kForever)));
+  const JobArgs nothing;
+  EXPECT_FALSE(offer(nothing)) << "its tensors are missing";
+  EXPECT_EQ(unit.statistics().submitted, 101u);
 }
 
 TEST_F(UnitTest, IsSharedByModels) {

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -46,6 +47,26 @@ class Helping : public ::testing::Test {
     return here;
   }
 
+  // Offers requests until one has run on this thread; false if none of them did. None may run
+  // elsewhere.
+  bool runs_one_here(Unit& unit, std::chrono::nanoseconds longest = kForever) {
+    for (int i = 0; i < 2'000; ++i) {
+      std::thread::id ran_on;
+      const auto fill = [&](Task& task) {
+        fill_with([&] {
+          ran_on = std::this_thread::get_id();
+          return Status(StatusCode::kCancelled, "the request's own status");
+        })(task);
+      };
+      const std::optional<Status> status = unit.execute_here(longest, fill, fill);
+      EXPECT_EQ(ran_on, status ? std::this_thread::get_id() : std::thread::id());
+      if (!status) continue;
+      EXPECT_EQ(status->code(), StatusCode::kCancelled) << "the status is that of the request";
+      return true;
+    }
+    return false;
+  }
+
   Lanes lanes{{.count = 2, .spin = microseconds(0)}};
 };
 
@@ -74,6 +95,26 @@ TEST_F(Helping, RequestsRunInTheirOrderUpToTheOneThatIsWaitedFor) {
 TEST_F(Helping, NeverMeansNever) {
   const auto unit = make_unit(lanes, options(CallerHelps::kNever));
   EXPECT_EQ(run_here(*unit, 500), 0);
+  EXPECT_FALSE(runs_one_here(*unit));
+}
+
+TEST_F(Helping, AnIdleUnitRunsAShortRequestHere) {
+  const auto unit = make_unit(lanes, options());
+  EXPECT_FALSE(runs_one_here(*unit)) << "how long its requests take is not known yet";
+  run_here(*unit, 100);
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  bool ran = false;  // once the lanes sleep
+  while (!ran && std::chrono::steady_clock::now() < limit) ran = runs_one_here(*unit);
+  EXPECT_TRUE(ran);
+  EXPECT_FALSE(runs_one_here(*unit, std::chrono::nanoseconds(0))) << "none is so short";
+  test::TaskGate gate;
+  const SequenceId held = *submit(*unit, [&](LaneId) {
+    gate.pass();
+    return Status();
+  });
+  EXPECT_FALSE(runs_one_here(*unit)) << "another request is in flight";
+  gate.open();
+  EXPECT_TRUE(unit->wait(held, kForever).ok());
 }
 
 TEST_F(Helping, AUnitWithAWatchdogKeepsItsRequestsOnLanes) {

@@ -147,6 +147,17 @@ TEST_F(Glyphs, RawTensorsGiveTheBitsOfTheNativeApi) {
               HasSubstr(R"(millrace_input_copied_bytes_total{model="glyphs",version="1"} 0)"));
 }
 
+// Once it is known how long they take, short jobs run on the thread of the connection.
+TEST_F(Glyphs, EachOfManyRequestsIsAnsweredAlike) {
+  HttpClient client(server_->port());
+  for (int i = 0; i < 300; ++i) {
+    const HttpAnswer answer =
+        client.post(kGlyphsInfer, raw_picture(), "Inference-Header-Content-Length: 0\r\n");
+    ASSERT_EQ(answer.status, 200) << answer.body;
+    ASSERT_EQ(json::parse(answer.body)["outputs"][0]["data"].get<std::vector<float>>(), expected_);
+  }
+}
+
 TEST_F(Glyphs, ABodyWithoutJsonIsTheOnlyInput) {
   const HttpAnswer answer =
       HttpClient(server_->port())

@@ -153,8 +153,12 @@ void Unit::publish_n(const SubmittedRange& range, Deadline deadline) noexcept {
   impl_->publish_n(counter_of(range.first), range.count, deadline);
 }
 
+bool Unit::callers_may_run(std::chrono::nanoseconds longest) const noexcept {
+  return impl_->callers_may_run(longest.count());
+}
+
 std::optional<Unit::InlineRun> Unit::begin_inline() {
-  if (is_forked_child()) return std::nullopt;  // claim(), which follows, returns the error
+  if (is_forked_child()) return std::nullopt;  // submitting, which follows, returns the error
   return impl_->begin_inline();
 }
 

@@ -182,6 +182,19 @@ class Unit {
   Status try_execute(Fill&& fill, Lend&& lend) {
     return execute_claiming(Patience::kNone, fill, lend);
   }
+  // Returns whether UnitOptions::caller_helps allows that callers run requests, and the requests
+  // that were measured took no longer than `longest` on average.
+  bool callers_may_run(std::chrono::nanoseconds longest) const noexcept;
+  // Runs a request on the calling thread as execute() does, and returns its status, if
+  // callers_may_run(longest), the unit is idle, and a lane sleeps. Otherwise returns nothing, and
+  // has done nothing.
+  template <class Fill, class Lend>
+  std::optional<Status> execute_here(std::chrono::nanoseconds longest, Fill&& fill, Lend&& lend) {
+    if (!callers_may_run(longest)) return std::nullopt;
+    const std::optional<InlineRun> run = begin_inline();
+    if (!run) return std::nullopt;
+    return fill_and_run(*run, fill, lend);
+  }
 
   // Waits for the completion and returns the request's status; kPending if `timeout` passed first
   // (zero or less polls); kInvalidJobId for an id that this unit never issued, or whose result is
@@ -268,11 +281,13 @@ class Unit {
     return id;
   }
   template <class Fill, class Lend>
+  Status fill_and_run(const InlineRun& run, Fill& fill, Lend& lend) {
+    [&]() noexcept { run.is_first ? lend(idle_task()) : fill(task(run.id)); }();
+    return run_inline(run);
+  }
+  template <class Fill, class Lend>
   Status execute_claiming(Patience patience, Fill& fill, Lend& lend) {
-    if (const std::optional<InlineRun> run = begin_inline()) {
-      [&]() noexcept { run->is_first ? lend(idle_task()) : fill(task(run->id)); }();
-      return run_inline(*run);
-    }
+    if (const std::optional<InlineRun> run = begin_inline()) return fill_and_run(*run, fill, lend);
     SubmitOptions options;
     const Result<SequenceId> id = submit_with(patience, kNoDeadline, fill, options);
     return id.ok() ? wait(*id, std::chrono::nanoseconds::max()) : id.status();

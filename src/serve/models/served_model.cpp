@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <new>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -18,6 +19,9 @@ namespace {
 constexpr size_t kFirstOpenBytes = 64 << 10;
 constexpr unsigned kSucceeded = 200;
 constexpr int64_t kMostRetrySeconds = 600;
+// The thread of a connection runs jobs that take no longer than this on average. To hand a job to a
+// lane and its answer back takes longer, by a wake of a thread each. Other connections wait for it.
+constexpr std::chrono::microseconds kLongestHere{20};
 
 // Adds a tensor of zeros for each of these. A job that hangs may keep its memory.
 Status add_zeros(std::span<const TensorInfo> infos, std::vector<TensorArg>& args) {
@@ -42,6 +46,9 @@ ServedModel::ServedModel(ModelFile file, Model model, const ModelSettings& setti
       expected_(std::make_unique<std::atomic<size_t>[]>(model_.outputs().size())),
       metrics_(metrics.add_model(file_.name, file_.version)) {
   for (size_t i = 0; i < model_.outputs().size(); ++i) expected_[i] = kFirstOpenBytes;
+  const auto is_open = [](const TensorInfo& info) { return info.cpu.is_open; };
+  has_open_shapes_ = std::ranges::any_of(model_.inputs(), is_open) ||
+                     std::ranges::any_of(model_.outputs(), is_open);
 }
 
 Result<std::shared_ptr<ServedModel>> ServedModel::load(const ModelFile& file,
@@ -172,6 +179,22 @@ Result<Job> ServedModel::submit(const JobArgs& args, uint32_t size) {
   else
     metrics_->job_ended();
   return job;
+}
+
+bool ServedModel::runs_here() const noexcept {
+  const std::chrono::nanoseconds mean = mean_run();
+  return !has_open_shapes_ && mean.count() != 0 && mean <= kLongestHere;
+}
+
+std::optional<Status> ServedModel::execute_here(const JobArgs& args, uint32_t size) {
+  for (Unit& unit : units_) {
+    std::optional<Status> status = unit.execute_here(model_, args, kLongestHere);
+    if (!status) continue;
+    metrics_->job_accepted();
+    metrics_->job_frames(size);
+    return status;
+  }
+  return std::nullopt;
 }
 
 // The copy of the callback may find no memory; nothing has been submitted then.

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -87,6 +88,12 @@ class ServedModel : public JobRunner, public std::enable_shared_from_this<Served
   // of the options decides. Errors are those of Unit::submit(). A job that was submitted counts in
   // the metrics until job_ended() is called.
   Result<Job> submit(const JobArgs& args, uint32_t size) override;
+  // Whether jobs of one frame have been so short that the thread of a connection should run them.
+  // Never so if a shape is open, by which the time of a job differs.
+  bool runs_here() const noexcept;
+  // Runs a job on the calling thread; returns nothing if it has to be submitted instead. Otherwise
+  // like submit(), with the job's status; the job counts until job_ended(), too.
+  std::optional<Status> execute_here(const JobArgs& args, uint32_t size);
   void job_ended() noexcept override { metrics_->job_ended(); }
   // How long a client that was refused should wait: as long as the jobs in the queue take, by the
   // average of the last ones, in whole seconds and at least one.
@@ -117,6 +124,7 @@ class ServedModel : public JobRunner, public std::enable_shared_from_this<Served
   const WhenFull when_full_;
   const double request_seconds_;
   std::vector<std::string> labels_;
+  bool has_open_shapes_ = false;
   std::vector<Unit> units_;
   RowForm row_form_;  // without rows if requests are not joined along the leading dimension
   std::atomic<bool> closed_ = false;
