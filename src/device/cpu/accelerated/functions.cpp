@@ -20,6 +20,7 @@ Result<bool> lower_gelu(Builder& builder, const AcceleratedNode& node) {
 
 // x * sigmoid(alpha * x)
 Result<bool> lower_quick_gelu(Builder& builder, const AcceleratedNode& node) {
+  if (!kFunctionsKeepSpecialValues) return false;
   return kernels::lower_eltwise(
       builder, node.node, {dnnl::algorithm::eltwise_swish, node.view.real("alpha", 1.702f), 0});
 }

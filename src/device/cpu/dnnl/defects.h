@@ -51,4 +51,13 @@ inline constexpr bool kSoftmaxIgnoresLayout = DNNL_VERSION_MAJOR == 2;
 // NaN and infinity.
 inline constexpr bool kGeluHasItsLimits = DNNL_VERSION_MAJOR == 2;
 
+// Whether LeakyRelu, Sigmoid, Swish and HardSwish of NaN and infinities are right. For other
+// processors than x86, 2.6 makes numbers of NaN, and its Swish and HardSwish of -inf differ; 3.x
+// was not tried there.
+#if defined(__x86_64__)
+inline constexpr bool kFunctionsKeepSpecialValues = true;
+#else
+inline constexpr bool kFunctionsKeepSpecialValues = false;
+#endif
+
 }  // namespace millrace::device::cpu

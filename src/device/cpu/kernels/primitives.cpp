@@ -38,17 +38,20 @@ std::optional<Eltwise> eltwise_of(const graph::Activation& function) {
       return Eltwise{algorithm::eltwise_clip, function.alpha, function.beta};
     case UnaryKind::kLeakyRelu:
       // With a slope of 0 oneDNN computes a ReLU, which loses NaNs and gives 0 for -inf.
-      if (function.alpha == 0) break;
+      if (function.alpha == 0 || !kFunctionsKeepSpecialValues) break;
       return Eltwise{algorithm::eltwise_relu, function.alpha, 0};
     case UnaryKind::kElu:
       return Eltwise{algorithm::eltwise_elu, function.alpha, 0};
     case UnaryKind::kSigmoid:
+      if (!kFunctionsKeepSpecialValues) break;
       return Eltwise{algorithm::eltwise_logistic, 0, 0};
     case UnaryKind::kTanh:
       return Eltwise{algorithm::eltwise_tanh, 0, 0};
     case UnaryKind::kHardSwish:
+      if (!kFunctionsKeepSpecialValues) break;
       return Eltwise{algorithm::eltwise_hardswish, 0, 0};
     case UnaryKind::kSwish:
+      if (!kFunctionsKeepSpecialValues) break;
       return Eltwise{algorithm::eltwise_swish, 1, 0};
     case UnaryKind::kGelu:
       if (!kGeluHasItsLimits) break;

@@ -72,7 +72,8 @@ bool gives_zeros_in_padding(const Activation& function, const Desc& desc) {
   if (!has_padding(desc)) return true;
   if (const auto bounds = clamp_bounds(function)) return keeps_padding(desc, *bounds);
   return function.kind != UnaryKind::kHardSigmoid && function.kind != UnaryKind::kExp &&
-         function.kind != UnaryKind::kLog && function.kind != UnaryKind::kSoftplus;
+         function.kind != UnaryKind::kSigmoid && function.kind != UnaryKind::kLog &&
+         function.kind != UnaryKind::kSoftplus;
 }
 
 // Returns null where there is no such loop. The tensors are dense.
@@ -92,6 +93,14 @@ std::unique_ptr<const Step> make_own_step(const Builder& builder, const Activati
     case UnaryKind::kLeakyRelu:
       return make_function_step(builder, from, to,
                                 [alpha](float x) { return x < 0 ? alpha * x : x; });
+    case UnaryKind::kSigmoid:
+      return make_function_step(builder, from, to, [](float x) { return 1 / (1 + std::exp(-x)); });
+    case UnaryKind::kSwish:
+      return make_function_step(builder, from, to, [](float x) { return x / (1 + std::exp(-x)); });
+    case UnaryKind::kHardSwish:
+      return make_function_step(builder, from, to, [](float x) {
+        return x * std::max(std::min(x / 6 + 0.5f, 1.0f), 0.0f);
+      });
     case UnaryKind::kLog:
       return make_function_step(builder, from, to, [](float x) { return std::log(x); });
     case UnaryKind::kErf:
