@@ -500,8 +500,10 @@ TEST(DividedJob, HasConvolutionsByRows) {
   }
   if (features.amx_bf16) {
     EXPECT_EQ(by_rows(fused(Precision::kBf16), 2), 4);
-    EXPECT_EQ(by_rows(windows(Precision::kBf16), 2), 4);
-    EXPECT_EQ(by_rows(windows(Precision::kBf16), 4), 3) << "rows of one consist of padding";
+    // Whether the fourth has channels innermost, too, depends on the processor. With four lanes
+    // the rows of some of its parts would consist of padding.
+    EXPECT_GE(by_rows(windows(Precision::kBf16), 2), 3);
+    EXPECT_EQ(by_rows(windows(Precision::kBf16), 4), 3);
   }
 }
 
