@@ -131,7 +131,7 @@ class RunOptions:
         self.logid = ""
         self._lock = threading.Lock()
         self._terminate = False
-        self._jobs: set[_core.Job] = set()
+        self._jobs: dict[_core.Job, None] = {}  # in the order of submission
 
     @property
     def terminate(self) -> bool:
@@ -142,7 +142,7 @@ class RunOptions:
         with self._lock:
             self._terminate = bool(value)
             running = list(self._jobs) if self._terminate else []
-        for job in running:
+        for job in reversed(running):  # so that none starts where an earlier one has ended
             job.cancel()
 
     def _submit(self, submit: Callable[[], _core.Job]) -> _core.Job:
@@ -151,7 +151,7 @@ class RunOptions:
             raise Cancelled("terminated: RunOptions.terminate is set")
         job = submit()
         with self._lock:
-            self._jobs.add(job)
+            self._jobs[job] = None
             terminated = self._terminate
         if terminated:
             job.cancel()
@@ -159,7 +159,7 @@ class RunOptions:
 
     def _forget(self, job: _core.Job) -> None:
         with self._lock:
-            self._jobs.discard(job)
+            self._jobs.pop(job, None)
 
 
 class NodeArg:
