@@ -30,6 +30,7 @@ constinit std::atomic<bool> active{false};
 namespace {
 
 constexpr size_t kStackForReport = size_t{128} << 10;
+constexpr int64_t kLately = 10'000'000'000;
 
 // A job that is filled and not yet submitted.
 struct Begun {
@@ -103,10 +104,10 @@ Place submit_of(const WatchedJob& job) {
   return {job.name() + " was submitted here", job.submitted};
 }
 
-// Says whether another thread than this one has submitted the job and still runs: the end of the
-// process may have come between its submission and its wait.
+// Says whether another thread than this one has submitted the job lately and still runs: the end of
+// the process may have come between its submission and its wait, or during the wait.
 bool may_still_ask(const WatchedJob& job) {
-  if (job.thread == ::gettid()) return false;
+  if (job.thread == ::gettid() || now_ns() - job.submitted_ns > kLately) return false;
   return ::access(fmt::format("/proc/self/task/{}", job.thread).c_str(), F_OK) == 0;
 }
 
@@ -397,6 +398,7 @@ void begin_job(std::string_view what, std::span<const Tensor> inputs,
     job->traits = traits;
     job->what = what;
     job->thread = ::gettid();
+    job->submitted_ns = now_ns();
     job->asked = of_this_thread().synchronous_calls != 0;
     if (!traits.in_order_of_unit) checker().has_runner_jobs.store(true, std::memory_order_relaxed);
     for (const Tensor& input : inputs) job->uses.push_back(use_of(input, false));

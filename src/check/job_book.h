@@ -43,6 +43,7 @@ struct WatchedJob {
   JobTraits traits;
   std::string what;  // such as: model "resnet50"
   pid_t thread = 0;  // that which has submitted it
+  int64_t submitted_ns = 0;
   Stack submitted;
   std::vector<Use> uses{};
   // Guarded by the book.
