@@ -116,6 +116,16 @@ size_t place_centred(std::vector<Block>& blocks) {
   return arena_bytes;
 }
 
+constexpr size_t kCache = 0, kUpdate = 1;  // operands of TensorScatter
+
+// Whether the node is a TensorScatter whose kernel, if the memory of its output is that of its
+// cache, writes the rows of the update only. The update must not be part of the cache.
+bool writes_rows(const Node& node) {
+  const auto* const other = std::get_if<Fallback>(&node.op);
+  return other != nullptr && other->name == "TensorScatter" &&
+         node.input(kUpdate) != node.input(kCache);
+}
+
 }  // namespace
 
 MemoryPlan plan_memory(std::span<const Lifetime> lifetimes, Placement placement) {
@@ -159,13 +169,9 @@ std::optional<size_t> InPlaceOperands::of(const Node& node) const {
     if (!also_source && can_hold_output(node, kResidual)) return kResidual;
     return std::nullopt;
   }
-  if (const auto* other = std::get_if<Fallback>(&node.op)) {
-    // Its kernel then writes the rows of the update only, which must not be part of the cache.
-    constexpr size_t kCache = 0, kUpdate = 1;
-    const bool writes_rows =
-        other->name == "TensorScatter" && node.input(kUpdate) != node.input(kCache);
-    return writes_rows && can_hold_output(node, kCache) ? std::optional(kCache) : std::nullopt;
-  }
+  if (std::holds_alternative<Fallback>(node.op))
+    return writes_rows(node) && can_hold_output(node, kCache) ? std::optional(kCache)
+                                                              : std::nullopt;
   if (!std::holds_alternative<Unary>(node.op) && !std::holds_alternative<Binary>(node.op)) {
     return std::nullopt;
   }
@@ -177,6 +183,19 @@ std::optional<size_t> InPlaceOperands::of(const Node& node) const {
 
 std::optional<size_t> in_place_operand(const Graph& graph, const Node& node) {
   return InPlaceOperands(graph).of(node);
+}
+
+bool is_updated_in_place(const Graph& graph, ValueId input, ValueId output) {
+  bool is_updated = false;
+  for (const Node& node : graph.nodes) {
+    const auto reads = std::ranges::count(node.inputs, input);
+    if (reads == 0) continue;
+    if (is_updated || reads > 1 || node.input(kCache) != input || !writes_rows(node) ||
+        node.outputs[0] != output)
+      return false;
+    is_updated = true;
+  }
+  return is_updated && std::ranges::count(graph.outputs, input) == 0;
 }
 
 }  // namespace millrace::graph

@@ -53,4 +53,9 @@ MemoryPlan plan_memory(std::span<const Lifetime> lifetimes,
 // or a graph output.
 std::optional<size_t> in_place_operand(const Graph& graph, const Node& node);
 
+// Whether a job may bind the same memory as the graph input `input` and as the graph output
+// `output`: no node but a TensorScatter reads the input, as its cache, and it makes the output. It
+// then writes its rows into that memory, which nothing reads afterwards but as the output.
+bool is_updated_in_place(const Graph& graph, ValueId input, ValueId output);
+
 }  // namespace millrace::graph

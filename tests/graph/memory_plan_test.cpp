@@ -214,6 +214,32 @@ TEST_F(InPlaceTest, TensorScatterWritesIntoItsCache) {
   EXPECT_EQ(in_place(Fallback{"ScatterND", {}}, {cache, update}, out), std::nullopt);
 }
 
+// A job may bind one memory as both boundary values.
+TEST_F(InPlaceTest, TensorScatterUpdatesAnInputThatNothingElseReads) {
+  const ValueId cache = add({1, 2, 9, 4}), update = add({1, 2, 1, 4}), out = add({1, 2, 9, 4});
+  const ValueId other = add({1, 2, 9, 4});
+  const auto scatter = [](std::vector<ValueId> inputs, ValueId output) {
+    return Node{"", Fallback{"TensorScatter", {}}, std::move(inputs), {output}};
+  };
+  graph.inputs = {cache, update};
+  graph.outputs = {out};
+  EXPECT_FALSE(is_updated_in_place(graph, cache, out)) << "nothing makes the output";
+  graph.nodes = {scatter({cache, update}, out)};
+  EXPECT_TRUE(is_updated_in_place(graph, cache, out));
+  EXPECT_FALSE(is_updated_in_place(graph, update, out)) << "the update is read after the write";
+  EXPECT_FALSE(is_updated_in_place(graph, cache, other));
+  EXPECT_FALSE(is_updated_in_place(graph, kNoValue, kNoValue)) << "a model with open shapes";
+  graph.nodes.push_back({"", Unary{}, {out}, {other}});
+  EXPECT_TRUE(is_updated_in_place(graph, cache, out)) << "the reader is after the write";
+  graph.nodes.push_back({"", Unary{}, {cache}, {other}});
+  EXPECT_FALSE(is_updated_in_place(graph, cache, out)) << "the reader may be after the write";
+  graph.nodes = {scatter({cache, cache}, out)};
+  EXPECT_FALSE(is_updated_in_place(graph, cache, out));
+  graph.nodes = {scatter({cache, update}, out)};
+  graph.outputs = {out, cache};
+  EXPECT_FALSE(is_updated_in_place(graph, cache, out)) << "the job returns the old cache, too";
+}
+
 TEST_F(InPlaceTest, NeverOverConstantsOrBoundaryValues) {
   const ValueId input = add({3}), result = add({3}), out = add({3});
   const ValueId constant =

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
+#include <fstream>
 #include <set>
 #include <string>
 #include <vector>
@@ -19,18 +20,18 @@ class InspectEnvironment : public TraceTest {
   InspectEnvironment() { nrt_close(); }
 
   // A program from nrt_init to nrt_close, with these variables besides the one that names the
-  // directory.
-  NRT_STATUS run_program(ScopedEnvironment::Variables variables) {
+  // directory. It runs a model once on each of its first `cores` cores.
+  NRT_STATUS run_program(ScopedEnvironment::Variables variables, int cores = 1) {
     variables.emplace_back("NEURON_RT_INSPECT_OUTPUT_DIR", output_);
     const ScopedEnvironment environment(std::move(variables));
     const NRT_STATUS status = nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", "");
-    if (status == NRT_SUCCESS) execute_once();
+    for (int core = 0; status == NRT_SUCCESS && core < cores; ++core) execute_once(core);
     nrt_close();
     return status;
   }
-  void execute_once() {
-    nrt_model_t* const model = load();
-    const ScopedTensor in(kTinyInputBytes), out(kTinyOutputBytes);
+  void execute_once(int core) {
+    nrt_model_t* const model = load(core);
+    const ScopedTensor in(kTinyInputBytes, core), out(kTinyOutputBytes, core);
     const ScopedSet inputs(kTinyInput, in.get()), outputs(kTinyOutput, out.get());
     EXPECT_EQ(nrt_execute(model, inputs.get(), outputs.get()), NRT_SUCCESS);
     nrt_unload(model);
@@ -142,6 +143,31 @@ TEST_F(InspectEnvironment, RecordsTheSelectedCores) {
   };
   EXPECT_EQ(runs_with(""), 2u);
   EXPECT_EQ(runs_with("1"), 2u);
+}
+
+// The filter has the numbers of the machine; in a profile, as in all calls, cores are counted from
+// the first visible one.
+TEST_F(InspectEnvironment, LeavesOutVisibleCoresThatAreNotSelected) {
+  const auto cores_with = [&](const char* filter) {
+    EXPECT_EQ(run_program({{"MILLRACE_NRT_CORES", "4"},
+                           {"NEURON_RT_INSPECT_ENABLE", "1"},
+                           {"NEURON_RT_VISIBLE_CORES", "1-3"},
+                           {"NEURON_RT_INSPECT_EVENT_FILTER_NC", filter}},
+                          3),
+              NRT_SUCCESS);
+    std::set<int> cores;
+    for (const std::string& file : profiles()) {
+      for (const Json& event : of_type(parse_file(file), "nc_exec_running"))
+        cores.insert(event.at("nc_idx").get<int>());
+      std::filesystem::remove(file);
+    }
+    return cores;
+  };
+  using testing::ElementsAre;
+  EXPECT_THAT(cores_with(""), ElementsAre(0, 1, 2));
+  EXPECT_THAT(cores_with("2"), ElementsAre(1));
+  EXPECT_THAT(cores_with("1,3"), ElementsAre(0, 2));
+  EXPECT_THAT(cores_with("2-3"), ElementsAre(1, 2));
 }
 
 TEST_F(InspectEnvironment, RefusesCoresThatAreNotVisible) {

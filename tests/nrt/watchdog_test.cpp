@@ -72,6 +72,23 @@ TEST_F(WatchedForLonger, ThanTheExecutionTimeoutIsNoLonger) {
   EXPECT_EQ(execute(), NRT_TIMEOUT);
 }
 
+// The values of NEURON_RT_EXEC_TIMEOUT that are no limit: 0, and the largest, which is 68 years.
+class WithoutALimit : public NrtModelTest, public testing::WithParamInterface<const char*> {
+ protected:
+  WithoutALimit() : NrtModelTest("faulty-cpu", {{"NEURON_RT_EXEC_TIMEOUT", GetParam()}}) {}
+};
+
+TEST_P(WithoutALimit, AnExecutionIsNotGivenUp) {
+  // Another test may have used the device.
+  const uint64_t slows_before = executions().counts().slows;
+  executions().slow(std::chrono::milliseconds(100));
+  EXPECT_EQ(execute(), NRT_SUCCESS);
+  EXPECT_EQ(execute(), NRT_SUCCESS);
+  EXPECT_EQ(executions().counts().slows, slows_before + 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Timeouts, WithoutALimit, testing::Values("0", "2147483647"));
+
 // Whether every number in base 16 of the lines is that of the request.
 void expect_one_id(const LogCapture& log, nrta_seq_t sequence) {
   const std::string id = fmt::format("{:#x}", sequence);

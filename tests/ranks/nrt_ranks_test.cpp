@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "nrt/nrt.h"
@@ -57,23 +58,33 @@ std::vector<float> values_of(nrt_tensor_t* tensor) {
   return values;
 }
 
-// Prepares and schedules a collective of FLOAT32, and returns its status when it has completed.
-NRT_STATUS run(nrt_cc_comm_t comm, std::vector<nrt_tensor_t*> inputs,
-               std::vector<nrt_tensor_t*> outputs, nrt_cc_op_type_t kind, int queue = 0) {
+// Prepares a collective of FLOAT32.
+NRT_STATUS prepare(nrt_cc_comm_t comm, std::vector<nrt_tensor_t*> inputs,
+                   std::vector<nrt_tensor_t*> outputs, nrt_cc_op_type_t kind,
+                   nrt_cc_context_t** context, nrt_op_type_t reduction = NRT_OP_ADD) {
   nrt_tensor_list_t from{inputs.data(), inputs.size()}, to{outputs.data(), outputs.size()};
-  nrt_cc_context_t* context = nullptr;
-  const NRT_STATUS prepared =
-      nrta_cc_prepare(&comm, &from, &to, NRT_DTYPE_FLOAT32, NRT_OP_ADD, kind, &context);
-  if (prepared != NRT_SUCCESS) return prepared;
+  return nrta_cc_prepare(&comm, &from, &to, NRT_DTYPE_FLOAT32, reduction, kind, context);
+}
+
+// Schedules a collective, and returns its status when it has completed.
+NRT_STATUS run(nrt_cc_context_t** context, int queue) {
   NRT_STATUS status = NRT_FAILURE;
   nrta_seq_t sequence = 0;
-  const NRT_STATUS scheduled = nrta_cc_schedule(&context, queue, &status, &sequence);
+  const NRT_STATUS scheduled = nrta_cc_schedule(context, queue, &status, &sequence);
   if (scheduled != NRT_SUCCESS) return scheduled;
   for (bool done = false; !done;) {
     EXPECT_EQ(nrta_is_completed(sequence, &done), NRT_SUCCESS);
     std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
   return status;
+}
+
+// Prepares and schedules a collective, and returns its status when it has completed.
+NRT_STATUS run(nrt_cc_comm_t comm, std::vector<nrt_tensor_t*> inputs,
+               std::vector<nrt_tensor_t*> outputs, nrt_cc_op_type_t kind, int queue = 0) {
+  nrt_cc_context_t* context = nullptr;
+  const NRT_STATUS prepared = prepare(comm, std::move(inputs), std::move(outputs), kind, &context);
+  return prepared == NRT_SUCCESS ? run(&context, queue) : prepared;
 }
 
 nrt_cc_comm_t all_of(uint32_t rank, uint32_t ranks) {
@@ -134,6 +145,36 @@ TEST(NrtRanks, GroupsAreOfSomeRanks) {
                                   members.data(), 1 - rank / 2, 2, rank, 4, 0};
                               EXPECT_EQ(run(other, {data}, {data}, NRT_CC_ALLREDUCE), NRT_INVALID);
                               EXPECT_EQ(nrt_barrier(0, rank, 4), NRT_SUCCESS);
+                            }),
+              Each(Eq(0)));
+}
+
+// All ranks refuse what one refuses, so that none of them waits for a peer.
+TEST(NrtRanks, OperationsAndQueuesAreCheckedAfterTheRanksHaveMet) {
+  EXPECT_THAT(run_nrt_ranks(2,
+                            [](uint32_t rank) {
+                              const nrt_cc_comm_t comm = all_of(rank, 2);
+                              nrt_tensor_t* const data = make_tensor({rank + 1.0f});
+                              EXPECT_EQ(nrt_barrier(0, rank, 2), NRT_SUCCESS);
+                              nrt_cc_context_t* context = nullptr;
+                              EXPECT_EQ(prepare(comm, {data}, {data}, NRT_CC_ALLREDUCE, &context,
+                                                NRT_OP_FMA),
+                                        NRT_INVALID);
+                              EXPECT_EQ(prepare(comm, {make_tensor({1, 2})}, {data},
+                                                NRT_CC_REDUCESCATTER, &context, NRT_OP_FMA),
+                                        NRT_INVALID);
+                              EXPECT_EQ(context, nullptr);
+
+                              ASSERT_EQ(prepare(comm, {data}, {data}, NRT_CC_ALLREDUCE, &context),
+                                        NRT_SUCCESS);
+                              nrt_cc_context_t* const kept = context;
+                              for (const int queue : {3, -1}) {
+                                EXPECT_EQ(run(&context, queue), NRT_INVALID);
+                                EXPECT_EQ(context, kept);
+                              }
+                              EXPECT_EQ(run(&context, 2), NRT_SUCCESS);
+                              EXPECT_EQ(context, nullptr);
+                              EXPECT_THAT(values_of(data), ElementsAre(3));
                             }),
               Each(Eq(0)));
 }

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "samples/decode/decoder_network.hpp"
@@ -39,17 +40,27 @@ class Steps {
   virtual std::vector<float> run(const Tokens& tokens, int64_t start) = 0;
 };
 
-inline Tokens generate(Steps& steps, Tokens prompt) {
-  Tokens made;
-  Tokens next = std::move(prompt);
-  int64_t position = 0;
-  while (made.size() < kCount) {
-    const std::vector<float> logits = steps.run(next, position);
+// The tokens of a sequence, each the most likely one after those before it.
+struct Generated {
+  explicit Generated(Tokens prompt) : next(std::move(prompt)) {}
+
+  // Takes the logits of the step that has read `next`.
+  void add(const std::vector<float>& logits) {
     position += static_cast<int64_t>(next.size());
     made.push_back(std::ranges::max_element(logits) - logits.begin());
     next = {made.back()};
   }
-  return made;
+
+  Tokens next;  // those of the next step, of which the first is at `position`
+  int64_t position = 0;
+  Tokens made;
+};
+
+inline Tokens generate(Steps& steps, Tokens prompt) {
+  Generated generated(std::move(prompt));
+  while (generated.made.size() < kCount)
+    generated.add(steps.run(generated.next, generated.position));
+  return generated.made;
 }
 
 inline const Tokens kPrompt = {5, 17, 3};
@@ -76,8 +87,11 @@ class Decode : public SampleTest {
     return path;
   }
 
-  ProgramResult run_sample(const std::string& path, std::vector<std::string> more = {}) const {
-    std::vector<std::string> arguments = {path, "--prompt", "5,17,3", "--tokens",
+  ProgramResult run_sample(const std::string& path, std::vector<std::string> more = {},
+                           const Tokens& prompt = kPrompt) const {
+    std::ostringstream list;
+    for (const int64_t token : prompt) list << (list.tellp() == 0 ? "" : ",") << token;
+    std::vector<std::string> arguments = {path, "--prompt", list.str(), "--tokens",
                                           std::to_string(kCount)};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return run(MILLRACE_DECODE, arguments);
@@ -98,8 +112,8 @@ class Decode : public SampleTest {
     return sequences;
   }
 
-  Tokens decode_by_sample(const std::string& path) const {
-    const std::vector<Tokens> sequences = printed(run_sample(path));
+  Tokens decode_by_sample(const std::string& path, const Tokens& prompt = kPrompt) const {
+    const std::vector<Tokens> sequences = printed(run_sample(path, {}, prompt));
     return sequences.empty() ? Tokens() : sequences.front();
   }
 };

@@ -1,161 +1,22 @@
 // A decoder with a key-value cache generates the same tokens through the native API (the sample
-// `decode`), VART and NRT. In each, the caches stay in their tensors from job to job: a tensor is
-// bound both as the past and as the present one.
-#include <cstring>
-#include <fstream>
-#include <iterator>
+// `decode`), VART and NRT, one sequence alone as well as several in flight. In each, the caches
+// stay in their tensors from job to job: a tensor is bound both as the past and as the present one.
+#include <array>
 #include <ostream>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
 
-#include "nrt/nrt.h"
-#include "tests/samples/decode_fixture.h"
-#include "vart/vart_runner_factory.hpp"
+#include "samples/decode/sampling.hpp"
+#include "tests/samples/decode_steps.h"
 
 namespace millrace::test {
 namespace {
 
 using decoder::Weights;
+using testing::ElementsAre;
 using testing::HasSubstr;
-
-class VartSteps : public Steps {
- public:
-  // With `may_convert`, tensors may be in another precision than the device's.
-  explicit VartSteps(const std::string& archive, bool may_convert = false)
-      : prefill_(runner(archive, "prefill", may_convert)),
-        decode_(runner(archive, "decode", may_convert)) {
-    using vart::TensorDirection;
-    const auto& inputs = prefill_->get_tensors_info(TensorDirection::INPUT, kCpu);
-    for (size_t i = 0; i < 3; ++i) inputs_[0].push_back(prefill_->allocate_npu_tensor(inputs[i]));
-    for (const auto& info : prefill_->get_tensors_info(TensorDirection::OUTPUT, kCpu))
-      outputs_[0].push_back(prefill_->allocate_npu_tensor(info));
-    inputs_[0].insert(inputs_[0].end(), outputs_[0].begin() + 1, outputs_[0].end());
-    token_ = {
-        decode_->allocate_npu_tensor(decode_->get_tensors_info(TensorDirection::INPUT, kCpu)[0])};
-  }
-
-  std::vector<float> run(const Tokens& tokens, int64_t start) override {
-    const bool is_prefill = tokens.size() > 1;
-    std::vector<std::vector<vart::NpuTensor>> inputs = inputs_;
-    if (!is_prefill) inputs[0][0] = token_[0];
-    const int64_t last = static_cast<int64_t>(tokens.size()) - 1;
-    const Tokens read = padded(tokens);
-    std::memcpy(inputs[0][0].get_virtual_address(), read.data(), read.size() * sizeof(int64_t));
-    std::memcpy(inputs[0][1].get_virtual_address(), &start, sizeof(start));
-    std::memcpy(inputs[0][2].get_virtual_address(), &last, sizeof(last));
-    vart::Runner& runner = is_prefill ? *prefill_ : *decode_;
-    EXPECT_EQ(runner.execute(inputs, outputs_), vart::StatusCode::SUCCESS);
-    std::vector<float> logits(kOptions.vocabulary);
-    std::memcpy(logits.data(), outputs_[0][0].get_virtual_address(), logits.size() * sizeof(float));
-    return logits;
-  }
-
- private:
-  static constexpr vart::TensorType kCpu = vart::TensorType::CPU;
-
-  static std::shared_ptr<vart::Runner> runner(const std::string& archive, const char* profile,
-                                              bool may_convert) {
-    return vart::RunnerFactory::create_runner(vart::RunnerType::VAIML, archive,
-                                              {{"input_tensor_type", std::string("CPU")},
-                                               {"output_tensor_type", std::string("CPU")},
-                                               {"strict_zero_copy", !may_convert},
-                                               {"shape_profile", std::string(profile)}});
-  }
-
-  std::shared_ptr<vart::Runner> prefill_, decode_;
-  std::vector<std::vector<vart::NpuTensor>> inputs_{1}, outputs_{1};
-  std::vector<vart::NpuTensor> token_;
-};
-
-class NrtSteps : public Steps {
- public:
-  explicit NrtSteps(const std::string& archive) {
-    EXPECT_EQ(nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""), NRT_SUCCESS);
-    prefill_.model = load(archive, "prefill");
-    decode_.model = load(archive, "decode");
-    for (Variant* variant : {&prefill_, &decode_}) {
-      EXPECT_EQ(nrt_allocate_tensor_set(&variant->inputs), NRT_SUCCESS);
-      EXPECT_EQ(nrt_allocate_tensor_set(&variant->outputs), NRT_SUCCESS);
-      const size_t length = variant == &prefill_ ? kPrefill : 1;
-      variant->tokens = add("tokens", length * sizeof(int64_t), {variant->inputs});
-    }
-    start_ = add("start", sizeof(int64_t), {prefill_.inputs, decode_.inputs});
-    last_ = add("last", sizeof(int64_t), {prefill_.inputs, decode_.inputs});
-    logits_ =
-        add("logits", kOptions.vocabulary * sizeof(float), {prefill_.outputs, decode_.outputs});
-    for (int64_t layer = 0; layer < kOptions.layers; ++layer)
-      for (const std::string& name :
-           {"key_" + std::to_string(layer), "value_" + std::to_string(layer)})
-        add_cache(name);
-  }
-
-  ~NrtSteps() override {
-    for (Variant* variant : {&prefill_, &decode_}) {
-      nrt_destroy_tensor_set(&variant->inputs);
-      nrt_destroy_tensor_set(&variant->outputs);
-      nrt_unload(variant->model);
-    }
-    for (nrt_tensor_t* tensor : tensors_) nrt_tensor_free(&tensor);
-    nrt_close();
-  }
-
-  std::vector<float> run(const Tokens& tokens, int64_t start) override {
-    const Variant& variant = tokens.size() > 1 ? prefill_ : decode_;
-    const int64_t last = static_cast<int64_t>(tokens.size()) - 1;
-    const Tokens read = padded(tokens);
-    write(variant.tokens, read.data(), read.size() * sizeof(int64_t));
-    write(start_, &start, sizeof(start));
-    write(last_, &last, sizeof(last));
-    EXPECT_EQ(nrt_execute(variant.model, variant.inputs, variant.outputs), NRT_SUCCESS);
-    std::vector<float> logits(kOptions.vocabulary);
-    EXPECT_EQ(nrt_tensor_read(logits_, logits.data(), 0, logits.size() * sizeof(float)),
-              NRT_SUCCESS);
-    return logits;
-  }
-
- private:
-  struct Variant {
-    nrt_model_t* model = nullptr;
-    nrt_tensor_set_t *inputs = nullptr, *outputs = nullptr;
-    nrt_tensor_t* tokens = nullptr;
-  };
-
-  static nrt_model_t* load(const std::string& archive, const char* profile) {
-    std::ifstream file(archive, std::ios::binary);
-    const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-    setenv("MILLRACE_PROFILE", profile, 1);
-    nrt_model_t* model = nullptr;
-    EXPECT_EQ(nrt_load(bytes.data(), bytes.size(), 0, 1, &model), NRT_SUCCESS);
-    unsetenv("MILLRACE_PROFILE");
-    return model;
-  }
-
-  nrt_tensor_t* add(const std::string& name, size_t bytes,
-                    std::initializer_list<nrt_tensor_set_t*> sets) {
-    nrt_tensor_t* tensor = nullptr;
-    EXPECT_EQ(nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_DEVICE, 0, bytes, name.c_str(), &tensor),
-              NRT_SUCCESS);
-    for (nrt_tensor_set_t* set : sets)
-      EXPECT_EQ(nrt_add_tensor_to_tensor_set(set, name.c_str(), tensor), NRT_SUCCESS);
-    tensors_.push_back(tensor);
-    return tensor;
-  }
-
-  void add_cache(const std::string& name) {
-    const int64_t elements = kOptions.context * kOptions.width / kOptions.heads * kOptions.kv_heads;
-    nrt_tensor_t* const tensor =
-        add("past_" + name, elements * sizeof(float), {prefill_.inputs, decode_.inputs});
-    for (const Variant* variant : {&prefill_, &decode_})
-      EXPECT_EQ(nrt_add_tensor_to_tensor_set(variant->outputs, ("present_" + name).c_str(), tensor),
-                NRT_SUCCESS);
-  }
-
-  static void write(nrt_tensor_t* tensor, const void* data, size_t bytes) {
-    EXPECT_EQ(nrt_tensor_write(tensor, data, 0, bytes), NRT_SUCCESS);
-  }
-
-  Variant prefill_, decode_;
-  nrt_tensor_t *start_ = nullptr, *last_ = nullptr, *logits_ = nullptr;
-  std::vector<nrt_tensor_t*> tensors_;
-};
 
 struct Golden {
   const char* name;
@@ -167,15 +28,37 @@ void PrintTo(const Golden& golden, std::ostream* out) {
   *out << golden.name;
 }
 
+const std::array<Tokens, 3> kPrompts = {Tokens{5, 17, 3}, {40, 2}, {9, 88, 61, 7}};
+
+// Generates with all sequences in flight: each round submits a step of each, and then waits for
+// all.
+std::vector<Tokens> generate_together(const std::array<AsyncSteps*, 3>& sequences) {
+  std::vector<Generated> generated(kPrompts.begin(), kPrompts.end());
+  for (size_t round = 0; round < kCount; ++round) {
+    for (size_t i = 0; i < sequences.size(); ++i)
+      sequences[i]->submit(generated[i].next, generated[i].position);
+    for (size_t i = 0; i < sequences.size(); ++i) generated[i].add(sequences[i]->wait());
+  }
+  std::vector<Tokens> made;
+  for (const Generated& sequence : generated) made.push_back(sequence.made);
+  return made;
+}
+
+// Sequences of equal tokens could stand for each other.
+void expect_different(const std::vector<Tokens>& sequences) {
+  EXPECT_EQ(std::set<Tokens>(sequences.begin(), sequences.end()).size(), sequences.size());
+}
+
 class DecodeWeights : public Decode, public testing::WithParamInterface<Golden> {};
 
 TEST_P(DecodeWeights, AllApisGenerateTheTokensOfOnnxRuntime) {
   const auto& [name, weights, expected] = GetParam();
   const std::string path = archive(weights);
   EXPECT_EQ(decode_by_sample(path), expected);
-  VartSteps vart(path);
+  VartSteps vart{VartDecoder(path)};
   EXPECT_EQ(generate(vart, kPrompt), expected);
-  NrtSteps nrt(path);
+  const NrtDecoder decoder(path);
+  NrtSteps nrt(decoder);
   EXPECT_EQ(generate(nrt, kPrompt), expected);
 }
 
@@ -191,7 +74,8 @@ INSTANTIATE_TEST_SUITE_P(
 
 // A prompt that is longer than a prefill, and one that is read token by token, fill the same cache.
 TEST_F(Decode, APromptMayBeReadInParts) {
-  VartSteps whole(archive(Weights::kFloat32)), parts(directory_.file("decoder.rai"));
+  const VartDecoder decoder(archive(Weights::kFloat32));
+  VartSteps whole(decoder), parts(decoder);
   const Tokens prompt = {5, 17, 3, 40, 2, 9};
   for (size_t i = 0; i + 1 < prompt.size(); ++i) parts.run({prompt[i]}, static_cast<int64_t>(i));
   const std::vector<float> at_once = whole.run(prompt, 0);
@@ -200,12 +84,65 @@ TEST_F(Decode, APromptMayBeReadInParts) {
   for (size_t i = 0; i < last.size(); ++i) EXPECT_NEAR(at_once[i], last[i], 1e-4) << i;
 }
 
+// The prompt of each further sequence of the sample ends with the token after that of the one
+// before.
 TEST_F(Decode, SequencesInFlightDoNotDisturbEachOther) {
   const std::string path = archive(Weights::kFloat32);
-  const std::vector<Tokens> both = printed(run_sample(path, {"--sequences", "3"}));
-  ASSERT_EQ(both.size(), 3u);
-  EXPECT_EQ(both[0], decode_by_sample(path));
-  EXPECT_NE(both[0], both[1]);
+  const std::vector<Tokens> together = printed(run_sample(path, {"--sequences", "3"}));
+  std::vector<Tokens> alone;
+  Tokens prompt = kPrompt;
+  for (; alone.size() < 3; ++prompt.back()) alone.push_back(decode_by_sample(path, prompt));
+  EXPECT_EQ(together, alone);
+  expect_different(alone);
+}
+
+TEST_F(Decode, SequencesInFlightOfVart) {
+  const VartDecoder decoder(archive(Weights::kFloat32));
+  std::vector<Tokens> alone;
+  for (const Tokens& prompt : kPrompts) {
+    VartSteps steps(decoder);
+    alone.push_back(generate(steps, prompt));
+  }
+  VartSteps first(decoder), second(decoder), third(decoder);
+  EXPECT_EQ(generate_together({&first, &second, &third}), alone);
+  expect_different(alone);
+}
+
+// A core runs one execution after another, so there are two cores.
+TEST_F(Decode, SequencesInFlightOfNrt) {
+  const NrtDecoder decoder(archive(Weights::kFloat32), 2);
+  std::vector<Tokens> alone;
+  for (const Tokens& prompt : kPrompts) {
+    NrtSteps steps(decoder);
+    alone.push_back(generate(steps, prompt));
+  }
+  NrtSteps first(decoder, 0), second(decoder, 1), third(decoder, 0);
+  EXPECT_EQ(generate_together({&first, &second, &third}), alone);
+  expect_different(alone);
+}
+
+TEST_F(Decode, TheTimeOfTheFirstTokenAndTheRateArePrinted) {
+  const ProgramResult result = run_sample(archive(Weights::kFloat32));
+  EXPECT_THAT(result.out, testing::ContainsRegex("\nfirst token   [0-9]+\\.[0-9]{2} ms\n"
+                                                 "tokens/s      [0-9]+\\.[0-9]\n$"));
+}
+
+// The tokens have the probabilities 0.665, 0.245, 0.090 and 0.000004, and at temperature 0.5 the
+// first has 0.867.
+TEST(Sampling, DrawsComeFromTheNucleus) {
+  const auto drawn = [](float top_p, float temperature = 1) {
+    constexpr std::array<float, 4> kLogits = {3, 2, 1, -9};
+    std::mt19937 random(1);
+    std::set<int64_t> tokens;
+    for (int i = 0; i < 1000; ++i)
+      tokens.insert(decoder::draw(kLogits, top_p, temperature, random));
+    return tokens;
+  };
+  EXPECT_THAT(drawn(0.5F), ElementsAre(0));
+  EXPECT_THAT(drawn(0.9F), ElementsAre(0, 1));
+  EXPECT_THAT(drawn(0.99F), ElementsAre(0, 1, 2));
+  EXPECT_THAT(drawn(0.8F), ElementsAre(0, 1));
+  EXPECT_THAT(drawn(0.8F, 0.5F), ElementsAre(0));
 }
 
 TEST_F(Decode, DrawsAreRepeatable) {
@@ -222,9 +159,10 @@ TEST_F(Decode, AllApisGenerateTheSameTokensInBf16) {
   const std::string path = archive(Weights::kFloat32, "bf16");
   const Tokens tokens = decode_by_sample(path);
   EXPECT_EQ(tokens.size(), kCount);
-  VartSteps vart(path, true);
+  VartSteps vart{VartDecoder(path, true)};
   EXPECT_EQ(generate(vart, kPrompt), tokens);
-  NrtSteps nrt(path);
+  const NrtDecoder decoder(path);
+  NrtSteps nrt(decoder);
   EXPECT_EQ(generate(nrt, kPrompt), tokens);
 }
 

@@ -382,6 +382,18 @@ TEST_F(XPlusMl, AnOutputWithAZeroPointTakesATypeThatDoesNotDependOnIt) {
   EXPECT_THAT(scores(), Pointwise(DoubleNear(1e-4), {1 / 48.0}));
 }
 
+// The plugin is tests/vartx/brightest_plugin.cpp.
+TEST_F(XPlusMl, TheFunctionOfAPluginTakesThePlaceOfTheType) {
+  setenv("MILLRACE_PLUGIN_DIR", MILLRACE_TEST_PLUGIN_DIR, 1);
+  Json model = brightness_model();
+  model["postprocess-config"]["function"] = "brightest";
+  const ProgramResult result = run(app({model}), picture("grey.ppm", 51));
+  unsetenv("MILLRACE_PLUGIN_DIR");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(output("postproc0_results.txt"), HasSubstr("label=\"brightest\" index=0 "));
+  EXPECT_THAT(scores(), Pointwise(DoubleNear(1e-3), {0.2}));
+}
+
 TEST_F(XPlusMl, InputsThatCannotBeReadAtAllAreRefused) {
   const Json config = brightness_app();
   const std::string raw = write("clip.nv12", grey_yuv(16));

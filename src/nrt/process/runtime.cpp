@@ -55,6 +55,11 @@ void end_all_handles() noexcept {
   sendrecv::CommunicatorHandles::of_process().drop_all();
 }
 
+// A dump of the inputs of a failed execution has the bytes with which it began.
+UpdatedInputs updated_inputs(const ExecutionChecks& checks) noexcept {
+  return checks.dump_inputs_on ? UpdatedInputs::kKept : UpdatedInputs::kInPlace;
+}
+
 // Claims the cores if they are exclusive. The settings then have the cores that were free.
 Result<CoreClaim> claim_cores(Settings& settings) {
   if (settings.exclusive_cores.empty()) return CoreClaim();
@@ -120,6 +125,7 @@ Runtime::Runtime(const Settings& settings, CoreClaim claim, std::shared_ptr<devi
       device_(std::move(device)),
       host_(std::make_shared<memory::Bank>("host", memory::kUnlimited)),
       units_(settings, device_),
+      bindings_(updated_inputs(settings.checks)),
       programs_(*device_),
       send_receive_({settings.all_cores, settings.send_receive_port, settings.connect_timeout,
                      settings.exec_timeout}),

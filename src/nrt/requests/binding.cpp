@@ -1,14 +1,14 @@
-// Outputs are bound before inputs, since an input is copied if it overlaps any bound output.
+// Outputs are bound before inputs, since an input is copied if it overlaps a bound output.
 #include "nrt/requests/binding.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <functional>
-#include <span>
 #include <utility>
+#include <vector>
 
 #include "base/log.h"
+#include "graph/memory_plan.h"
 
 namespace millrace::nrt {
 namespace {
@@ -59,22 +59,44 @@ void bind_frames(std::vector<TensorBinding>& bindings, size_t tensor, size_t ten
   }
 }
 
-// True if the execution may write the memory of the input. Compares with whole output tensors, even
-// where the output is only a part of one: an unnecessary copy does no harm.
-bool overlaps_an_output(const Tensor& input, size_t bytes,
-                        std::span<const std::shared_ptr<Tensor>> outputs) {
-  const std::less<const std::byte*> before;
-  return std::ranges::any_of(outputs, [&](const std::shared_ptr<Tensor>& output) {
-    return before(input.data(), output->data() + output->size()) &&
-           before(output->data(), input.data() + bytes);
-  });
+// The tensor of each output; null for one that is discarded.
+using Targets = std::vector<std::shared_ptr<Tensor>>;
+
+// Whether the memory of an input is that of an output, frame by frame, which the model makes by an
+// update of that input in place.
+bool is_updated_in_place(const Model& model, size_t input, const Tensor& source, size_t output,
+                         const Tensor& target) {
+  const ModelTensor &from = model.inputs()[input], &to = model.outputs()[output];
+  const graph::CompiledModel& compiled = model.executor()->model();
+  return source.data() == target.data() && from.bytes == to.bytes &&
+         graph::is_updated_in_place(compiled.graph, compiled.inputs[input].value,
+                                    compiled.outputs[output].value);
 }
 
-Status bind_outputs(Model& model, const TensorSet& set, Binding& binding) {
+// True if the execution may write the memory of the input before it has read it. Compares with
+// whole output tensors, even where the output is only a part of one: an unnecessary copy does no
+// harm.
+bool must_be_copied(const Model& model, size_t input, const Tensor& source, const Targets& targets,
+                    UpdatedInputs updated) {
+  const std::less<const std::byte*> before;
+  const std::byte* const end = source.data() + model.inputs()[input].bytes;
+  for (size_t i = 0; i < targets.size(); ++i) {
+    const Tensor* const target = targets[i].get();
+    if (target == nullptr || !before(source.data(), target->data() + target->size()) ||
+        !before(target->data(), end))
+      continue;
+    if (updated == UpdatedInputs::kKept || !is_updated_in_place(model, input, source, i, *target))
+      return true;
+  }
+  return false;
+}
+
+Status bind_outputs(Model& model, const TensorSet& set, Binding& binding, Targets& targets) {
   const std::vector<ModelTensor>& wanted = model.outputs();
   binding.outputs.resize(model.frames() * wanted.size());
   for (size_t i = 0; i < wanted.size(); ++i) {
     MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<Tensor> tensor, find(set, wanted[i]));
+    targets.push_back(tensor);
     if (tensor == nullptr) {
       MILLRACE_ASSIGN_OR_RETURN(tensor, model.discard_tensor(i));
     } else {
@@ -86,7 +108,8 @@ Status bind_outputs(Model& model, const TensorSet& set, Binding& binding) {
   return {};
 }
 
-Status bind_inputs(const Model& model, const TensorSet& set, Binding& binding) {
+Status bind_inputs(const Model& model, const TensorSet& set, const Targets& targets,
+                   UpdatedInputs updated, Binding& binding) {
   const std::vector<ModelTensor>& wanted = model.inputs();
   binding.inputs.resize(model.frames() * wanted.size());
   for (size_t i = 0; i < wanted.size(); ++i) {
@@ -97,7 +120,7 @@ Status bind_inputs(const Model& model, const TensorSet& set, Binding& binding) {
                       wanted[i].name, model.name()));
     keep(binding, *tensor);
     bind_frames(binding.inputs, i, wanted.size(), model.frames(), *tensor, wanted[i].frame_bytes);
-    if (overlaps_an_output(*tensor, wanted[i].bytes, binding.written))
+    if (must_be_copied(model, i, *tensor, targets, updated))
       binding.shared_inputs.push_back({i, tensor->data(), wanted[i].bytes, wanted[i].frame_bytes,
                                        tensor->access(0, wanted[i].bytes)});
   }
@@ -107,10 +130,11 @@ Status bind_inputs(const Model& model, const TensorSet& set, Binding& binding) {
 }  // namespace
 
 Result<std::shared_ptr<const Binding>> bind(std::shared_ptr<Model> model, const TensorSet& inputs,
-                                            const TensorSet& outputs) {
+                                            const TensorSet& outputs, UpdatedInputs updated) {
   const auto binding = std::make_shared<Binding>();
-  MILLRACE_RETURN_IF_ERROR(bind_outputs(*model, outputs, *binding));
-  MILLRACE_RETURN_IF_ERROR(bind_inputs(*model, inputs, *binding));
+  Targets targets;
+  MILLRACE_RETURN_IF_ERROR(bind_outputs(*model, outputs, *binding, targets));
+  MILLRACE_RETURN_IF_ERROR(bind_inputs(*model, inputs, targets, updated, *binding));
   MILLRACE_RETURN_IF_ERROR(
       model->executor()->check({model->frames(), binding->inputs, binding->outputs}));
   binding->model = std::move(model);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -13,8 +14,8 @@
 
 namespace millrace::nrt {
 
-// An input whose memory overlaps that of an output. The execution reads a copy of it, which is made
-// when the execution starts to run.
+// An input whose memory overlaps that of an output, and whose bytes the execution must not lose. It
+// reads a copy of it, which is made when it starts to run.
 struct SharedInput {
   size_t binding = 0;  // the index of its first frame in Binding::inputs
   const std::byte* data = nullptr;
@@ -33,12 +34,19 @@ struct Binding {
   std::vector<std::shared_ptr<Tensor>> written;          // the tensors of the output set
 };
 
+// Says what happens to an input that the model updates in place (graph::is_updated_in_place), such
+// as a key-value cache, where its tensor is that of the output, too.
+enum class UpdatedInputs : uint8_t {
+  kInPlace,  // the execution writes into the tensor, and nothing is copied
+  kKept,     // its earlier bytes are kept in a copy, as those of other shared inputs
+};
+
 // Binds the tensors of two sets to a model. The input set must have every input of the model. An
 // output that is missing from the output set is discarded. Of a tensor that is larger than its
 // input or output, only the first bytes are used, which is logged at INFO. kInvalidArgument names
 // an input that is missing, or a tensor that is too small; kNotFound names one that was freed. May
 // throw bad_alloc.
 Result<std::shared_ptr<const Binding>> bind(std::shared_ptr<Model> model, const TensorSet& inputs,
-                                            const TensorSet& outputs);
+                                            const TensorSet& outputs, UpdatedInputs updated);
 
 }  // namespace millrace::nrt

@@ -14,7 +14,7 @@ Result<std::shared_ptr<const Binding>> BindingCache::get(Model& model, const Ten
       return found->second;
   }
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const Binding> binding,
-                            bind(model.shared_from_this(), inputs, outputs));
+                            bind(model.shared_from_this(), inputs, outputs, updated_));
   Bindings forgotten;  // destroyed after the lock: it may hold the last reference to a model
   const std::lock_guard lock(shard.mutex);
   if (shard.bindings.size() >= kMost) forgotten.swap(shard.bindings);

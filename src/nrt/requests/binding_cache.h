@@ -22,6 +22,8 @@ namespace millrace::nrt {
 
 class BindingCache {
  public:
+  explicit BindingCache(UpdatedInputs updated) : updated_(updated) {}
+
   // Returns the cached binding, or else makes one as bind() does and stores it.
   Result<std::shared_ptr<const Binding>> get(Model& model, const TensorSet& inputs,
                                              const TensorSet& outputs);
@@ -51,6 +53,7 @@ class BindingCache {
   // every execution leave bindings that are never used again.
   static constexpr size_t kMost = 64;
 
+  const UpdatedInputs updated_;
   std::array<Shard, kShards> shards_;
 };
 
