@@ -85,6 +85,30 @@ TEST_F(CliTest, CompileNotesWhatBecomesOfNamesOfClassesThatTheModelGives) {
   }
 }
 
+TEST_F(CliTest, CompileNotesALaterOpset) {
+  const auto out_with = [&](int opset) {
+    onnx::ModelProto model;
+    model.set_ir_version(8);
+    model.add_opset_import()->set_version(opset);
+    auto* graph = model.mutable_graph();
+    add_boundary(graph->add_input(), "x", onnx::TensorProto::FLOAT, 3);
+    add_boundary(graph->add_output(), "y", onnx::TensorProto::FLOAT, 3);
+    onnx::NodeProto* node = graph->add_node();
+    node->set_op_type("Relu");
+    node->add_input("x");
+    node->add_output("y");
+    const std::string bytes = model.SerializeAsString();
+    EXPECT_TRUE(io::write_file(file("relu.onnx"), std::as_bytes(std::span(bytes))).ok());
+    const ProgramResult result = millrace({"compile", file("relu.onnx"), "-o", file("relu.rai")});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_EQ(millrace({"inspect", file("relu.rai")}).exit_code, 0);
+    return result.out;
+  };
+  EXPECT_THAT(out_with(28), testing::HasSubstr("note: the model uses opset 28 of domain ai.onnx; "
+                                               "its operators are taken for those of opset 27"));
+  EXPECT_THAT(out_with(27), testing::Not(testing::HasSubstr("uses opset")));
+}
+
 TEST_F(CliTest, CompileIsDeterministic) {
   const auto first = io::read_file(compiled("first.rai"));
   const auto second = io::read_file(compiled("second.rai"));

@@ -7,6 +7,27 @@
 namespace millrace::test {
 namespace {
 
+// The unsigned integers as wide as a type.
+int bits_of(int type) {
+  switch (type) {
+    case TensorProto::INT16:
+    case TensorProto::UINT16:
+    case TensorProto::FLOAT16:
+    case TensorProto::BFLOAT16:
+      return TensorProto::UINT16;
+    case TensorProto::INT32:
+    case TensorProto::UINT32:
+    case TensorProto::FLOAT:
+      return TensorProto::UINT32;
+    case TensorProto::INT64:
+    case TensorProto::UINT64:
+    case TensorProto::DOUBLE:
+      return TensorProto::UINT64;
+    default:
+      return TensorProto::UINT8;
+  }
+}
+
 void unary(ModelMaker& m) {
   m.node({m.operand("x", m.shape())});
 }
@@ -23,6 +44,11 @@ void attention(ModelMaker& m) {
 void batch_normalization(ModelMaker& m) {
   m.node({m.operand("x", kImage), m.constant("scale", {4}), m.constant("bias", {4}),
           m.constant("mean", {4}), m.constant("variance", {4})});
+}
+// To integers and back.
+void bit_cast(ModelMaker& m) {
+  m.node({m.operand("x", kImage)}, {{"to", bits_of(m.type())}}, {"bits"});
+  m.node({"bits"}, {{"to", m.type()}});
 }
 void cast(ModelMaker& m) {
   m.node({m.operand("x", kImage)}, {{"to", TensorProto::INT32}});
@@ -50,6 +76,10 @@ void constant_of_shape(ModelMaker& m) {
 }
 void conv(ModelMaker& m) {
   m.node({m.operand("x", kImage), m.constant("w", {3, 4, 3, 3}), m.constant("b", {3})});
+}
+void cumulative_product(ModelMaker& m) {
+  m.model().constant(compiler::test::int_tensor("axis", {}, {1}));
+  m.node({m.operand("x", {2, 4, 3}), "axis"}, {{"reverse", 1}});
 }
 void blocks(ModelMaker& m) {
   m.node({m.operand("x", kImage)}, {{"blocksize", 2}});
@@ -108,6 +138,9 @@ void resize_nearest(ModelMaker& m) {
 void resize_linear(ModelMaker& m) {
   resize(m, "linear");
 }
+void rms_normalization(ModelMaker& m) {
+  m.node({m.operand("x", {2, 3, 5}), m.constant("scale", {5}, 1)});
+}
 void rotary_embedding(ModelMaker& m) {
   m.node(
       {m.operand("x", {1, 2, 3, 4}), m.constant("cos", {1, 3, 2}), m.constant("sin", {1, 3, 2})});
@@ -121,6 +154,11 @@ void split(ModelMaker& m) {
 }
 void squeeze(ModelMaker& m) {
   m.node({m.operand("x", kImage), m.ints("axes", {0})});
+}
+void tensor_scatter(ModelMaker& m) {
+  m.node({m.operand("cache", {2, 2, 5, 3}), m.operand("update", {2, 2, 2, 3}),
+          m.ints("positions", {4, 1})},
+         {{"mode", "circular"}});
 }
 void tile(ModelMaker& m) {
   m.node({m.operand("x", kImage), m.ints("repeats", {1, 2, 1, 3})});
@@ -230,16 +268,18 @@ const std::vector<OperatorCase>& operator_cases() {
       {"Add", binary},
       {"And", binary, {}, TensorProto::BOOL},
       {"AveragePool", pool},
-      {"Attention", attention, {}, TensorProto::FLOAT, 24, 24},
+      {"Attention", attention, {}, TensorProto::FLOAT, kNewestOpset, 23},
       {"BatchNormalization", batch_normalization},
+      {"BitCast", bit_cast, {}, TensorProto::FLOAT, kNewestOpset, 26},
       {"Cast", cast},
-      {"CausalConvWithState", causal_convolution, {}, TensorProto::FLOAT, 27, 27},
+      {"CausalConvWithState", causal_convolution, {}, TensorProto::FLOAT, kNewestOpset, 27},
       {"Ceil", unary},
       {"Clip", clip},
       {"Concat", concat},
       {"Constant", constant, {true, 0}},
       {"ConstantOfShape", constant_of_shape, {true, 0}},
       {"Conv", conv},
+      {"CumProd", cumulative_product, {}, TensorProto::FLOAT, kNewestOpset, 26},
       {"DepthToSpace", blocks},
       {"Div", binary},
       {"Dropout", unary},
@@ -265,7 +305,7 @@ const std::vector<OperatorCase>& operator_cases() {
       {"LeakyRelu", unary},
       {"Less", binary},
       {"LessOrEqual", binary},
-      {"LinearAttention", linear_attention, {}, TensorProto::FLOAT, 27, 27},
+      {"LinearAttention", linear_attention, {}, TensorProto::FLOAT, kNewestOpset, 27},
       {"Log", unary},
       {"LogSoftmax", unary},
       {"MatMul", matmul},
@@ -283,6 +323,7 @@ const std::vector<OperatorCase>& operator_cases() {
       {"Pad", pad},
       {"Pow", binary},
       {"Pow", power_of_floats},
+      {"RMSNormalization", rms_normalization, {}, TensorProto::FLOAT, kNewestOpset, 23},
       {"Range", range},
       {"Reciprocal", unary},
       {"ReduceL1", unary},
@@ -298,7 +339,7 @@ const std::vector<OperatorCase>& operator_cases() {
       {"Reshape", reshape},
       {"Resize", resize_nearest},
       {"Resize", resize_linear},
-      {"RotaryEmbedding", rotary_embedding, {}, TensorProto::FLOAT, 24, 24},
+      {"RotaryEmbedding", rotary_embedding, {}, TensorProto::FLOAT, kNewestOpset, 23},
       {"Round", unary},
       {"Selu", unary},
       {"Shape", unary},
@@ -313,8 +354,9 @@ const std::vector<OperatorCase>& operator_cases() {
       {"Squeeze", squeeze},
       {"Sub", binary},
       {"Sum", binary},
-      {"Swish", unary, {}, TensorProto::FLOAT, 24, 24},
+      {"Swish", unary, {}, TensorProto::FLOAT, kNewestOpset, 24},
       {"Tanh", unary},
+      {"TensorScatter", tensor_scatter, {}, TensorProto::FLOAT, kNewestOpset, 24},
       {"Tile", tile},
       {"Transpose", transpose},
       {"Unsqueeze", unsqueeze},

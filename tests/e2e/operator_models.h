@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "lowering/operators/operator_table.h"
 #include "tests/compiler/onnx_builder.h"
 #include "tests/e2e/standard_types.h"
 
@@ -15,6 +16,9 @@ using compiler::test::Dims;
 using compiler::test::Model;
 using compiler::test::Names;
 using ::onnx::TensorProto;
+
+// The newest opset that the tests of operators go to.
+inline constexpr int kNewestOpset = lowering::kMaxOpset;
 
 inline const Dims kImage = {1, 4, 6, 6};
 
@@ -31,9 +35,12 @@ class ModelMaker {
   // The shape of the main operand, for operators that take any.
   const Dims& shape() const { return shape_; }
 
-  // An operand of the type in question.
+  // The type in question, of TensorProto.
+  int type() const { return type_; }
+
+  // An operand of that type.
   std::string operand(const std::string& name, const Dims& dims);
-  // A constant of that type, whatever the operands are, from element `first` on.
+  // A constant of the type, whatever the operands are, from element `first` on.
   std::string constant(const std::string& name, const Dims& dims, size_t first = 0);
   TensorProto tensor(const std::string& name, const Dims& dims, size_t first = 0) const;
   // A list of numbers: an INT64 constant.
@@ -56,7 +63,7 @@ struct OperatorCase {
   void (*build)(ModelMaker& maker);
   Parameter parameter = {};                 // the one whose types the test goes through
   int reference_type = TensorProto::FLOAT;  // a type for which the result is known to be right
-  int last_opset = 21;
+  int last_opset = kNewestOpset;
   int first_opset = 1;
 };
 

@@ -1,4 +1,5 @@
-// The types of operators that the ONNX standard lists, from the ONNX library.
+// The types of operators that the ONNX standard lists: from the ONNX library, which knows opset 17,
+// and from lists of our own for later opsets.
 #pragma once
 
 #include <set>
@@ -12,8 +13,27 @@ struct Parameter {
   int index = 0;
 };
 
+// Types of the standard that TensorProto of the library does not have, by the number they have
+// there.
+enum NarrowType : int {
+  kFloat8E4M3FN = 17,
+  kFloat8E4M3FNUZ,
+  kFloat8E5M2,
+  kFloat8E5M2FNUZ,
+  kUint4,
+  kInt4,
+  kFloat4E2M1,
+  kFloat8E8M0,
+  kUint2,
+  kInt2
+};
+
+// The name of a type of TensorProto, or of a narrow type.
+std::string type_name(int type);
+
 // The element types (of TensorProto) that the standard lists for a parameter of the operator in an
-// opset of the default domain; the floating types where the library is older than the operator.
+// opset of the default domain; the floating types where the library is older than the operator and
+// there is no list of it here.
 std::set<int> standard_types(const std::string& op_type, int opset, Parameter parameter);
 
 }  // namespace millrace::test

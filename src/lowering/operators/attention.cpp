@@ -160,7 +160,7 @@ Result<Mask> stated_mask(NodeImport& node, const Dims& scores) {
     MILLRACE_ASSIGN_OR_RETURN(mask.kept, lengthened(node, mask.kept, scores, 0));
   } else {
     return unsupported(
-        fmt::format("a mask of {} is not supported; BOOLEAN and the type of the query are",
+        fmt::format("a mask of {} is not supported; BOOLEAN, FLOAT, FLOAT16 and BFLOAT16 are",
                     tensor::to_string(type)));
   }
   return mask;

@@ -1,5 +1,5 @@
 // Elementwise operators and products of matrices.
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <limits>
 
@@ -10,6 +10,8 @@ namespace {
 
 using graph::BinaryKind;
 using graph::UnaryKind;
+using ::testing::FloatNear;
+using ::testing::Pointwise;
 
 constexpr float kLowest = std::numeric_limits<float>::lowest();
 constexpr float kHighest = std::numeric_limits<float>::max();
@@ -143,6 +145,17 @@ TEST(ElementwiseImport, CompositionsComputeWhatTheyStandFor) {
   const auto selu = content<float>(computed(Model(model).node("Selu", {"x"}, {"y"}))).second;
   EXPECT_NEAR(selu[0], -1.111331f, 1e-5);
   EXPECT_NEAR(selu[2], 2.101402f, 1e-5);
+}
+
+// The standard has it since opset 14; some exporters write it into models of earlier ones.
+TEST(ElementwiseImport, HardSwishOfEarlierOpsets) {
+  for (const int opset : {7, 11, 13}) {
+    Model model(opset);
+    model.floats("x", {5}, {-4, -1, 0, 2, 4}).node("HardSwish", {"x"}, {"y"});
+    EXPECT_THAT(content<float>(computed(model)).second,
+                Pointwise(FloatNear(1e-6f), Floats{0, -1.0f / 3, 0, 5.0f / 3, 4}))
+        << "opset " << opset;
+  }
 }
 
 TEST(ElementwiseImport, IdentityAndDropoutLeaveNothing) {

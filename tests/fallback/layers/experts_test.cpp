@@ -86,6 +86,34 @@ TEST(FallbackExperts, QuantisedWeightsHaveScalesAndZeroPoints) {
   EXPECT_THAT(compute(kQuantised, operands, best(1)).as<float>(), ElementsAre(25, 29));
 }
 
+// Four integers in a byte, the first in its lowest bits; the fifth column begins another byte.
+TEST(FallbackExperts, TwoBits) {
+  const Array x = array<float>({1, 5}, {1, 10, 100, 1000, 10000});
+  const Array scores = array<float>({1, 1}, {0});
+  // 0 1 2 3 3 and 3 2 1 0 2.
+  const Array first = array<uint8_t>({1, 2, 2}, {0xe4, 0x03, 0x1b, 0x02});
+  // By the zero point 2, without one: 1 0, 0 1, -2 0, 0 -1 and 1 1.
+  const Array second = array<uint8_t>({1, 5, 1}, {0x0b, 0x0e, 0x08, 0x06, 0x0f});
+  const Array scales = array<float>({1, 2}, {1, .5f}),
+              ones = array<float>({1, 5}, std::vector<float>(5, 1));
+  Attributes attributes = best(1);
+  attributes.insert(attributes.begin() + 1, {"expert_weight_bits", int64_t{2}});
+  std::vector<Array> operands = {x, scores, first, scales, absent(), second, ones};
+  EXPECT_THAT(compute(kQuantised, operands, attributes).as<float>(),
+              ElementsAre(10988, -1049.5f, -21976, 1049.5f, 9938.5f));
+  operands.resize(11);
+  operands.push_back(array<uint8_t>({1, 1}, {0x0d}));  // the zero points 1 and 3
+  EXPECT_THAT(compute(kQuantised, operands, attributes).as<float>(),
+              ElementsAre(22099, -6605, -44198, 6605, 15494));
+  // A block is a byte: the fifth column has a scale and a zero point of its own.
+  attributes.insert(attributes.begin() + 1, {"block_size", int64_t{4}});
+  operands[3] = array<float>({1, 2, 2}, {1, .5f, .5f, 2});
+  operands[6] = array<float>({1, 5, 1}, std::vector<float>(5, 1));
+  operands.back() = array<uint8_t>({1, 2, 1}, {0x0d, 0x06});  // 1 3 and 2 1
+  EXPECT_THAT(compute(kQuantised, operands, attributes).as<float>(),
+              ElementsAre(2099, 18950.5f, -4198, -18950.5f, 21049.5f));
+}
+
 TEST(FallbackExperts, WeightsOfAnotherRouterMixTheResults) {
   const Array weights = array<uint8_t>({3, 1, 1}, {129, 130, 131});
   const Array scales = array<float>({3, 1}, {1, 1, 1});
