@@ -7,10 +7,10 @@ mark_as_advanced(MILLRACE_CCACHE_PROGRAM)
 
 if(MILLRACE_CCACHE AND MILLRACE_CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   # Precompiled headers need this sloppiness; see "Precompiled headers" in ccache's manual. Debug
-  # information names the folder of the first build, which does no harm. ccache compares
-  # the files that a source includes (depend mode), not the preprocessed text, which has no comments:
-  # a precompiled header fits only the very files it was made from, of which it stores sums or
-  # sizes. It also saves a run of the preprocessor for each object that is compiled.
+  # information names the folder of the first build, which does no harm. ccache compares the files
+  # that a source includes (depend mode), not the preprocessed text, which has no comments: a
+  # precompiled header fits only the very files it was made from, of which it stores sums or sizes.
+  # This also saves a run of the preprocessor for each object that is compiled.
   set(launcher env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=true CCACHE_DEPEND=true
     CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
     ${MILLRACE_CCACHE_PROGRAM})
