@@ -68,5 +68,23 @@ INSTANTIATE_TEST_SUITE_P(Headers, Alone,
                                            std::get<1>(info.param));
                          });
 
+// Older programs take the buffer objects and devices of XRT from these headers.
+TEST(TheHeadersOfImplementations, BringXrt) {
+  const TemporaryDirectory directory;
+  for (const std::string header : {"vart_memory_impl_vvas.hpp", "vart_videoframe_impl_xrt.hpp"}) {
+    const std::string source = directory.file("brings_xrt.cpp");
+    std::ofstream(source) << "#include \"vart/" << header
+                          << "\"\nint main() {\n"
+                             "  xrt::device d{0};\n"
+                             "  xrt::bo b(d, 8, 0);\n"
+                             "  return b.size() == 8 ? 0 : 1;\n"
+                             "}\n";
+    for (const Compiler& compiler : compilers()) {
+      if (!compiler.found()) continue;
+      EXPECT_EQ(complaints(compiler, "c++17", source), "") << header;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace millrace::test

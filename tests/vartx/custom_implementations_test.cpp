@@ -1,5 +1,6 @@
 // Memories, frames and functions of the program's own kind work where those of the library do.
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -72,6 +73,23 @@ TEST(OwnMemory, TheDefaultOneIsMadeByItsClassToo) {
   EXPECT_EQ(memory.get_device_handle(), opened_device());
   Memory other(MemoryImplType::NON_CMA, size_t{8}, uint8_t{0}, opened_device());
   EXPECT_NE(std::dynamic_pointer_cast<MemoryImplVvas>(other.get_pimpl_handle()), nullptr);
+}
+
+TEST(OwnMemory, TheClassOfTheDefaultOneTakesPointersAndDescriptorsToo) {
+  std::vector<uint8_t> bytes = {1, 2, 3};
+  MemoryImplVvas wrapping(MemoryImplType::NON_CMA, bytes.data(), bytes.size(), opened_device());
+  EXPECT_EQ(wrapping.map(DataMapFlags::READ), bytes.data());
+  EXPECT_EQ(wrapping.get_size(), 3U);
+  EXPECT_EQ(wrapping.get_physical_addr(), 0U);
+  EXPECT_LT(wrapping.export_buffer(), 0);
+  MemoryImplVvas exporting(MemoryImplType::XRT, size_t{8}, uint8_t{0}, opened_device());
+  const int fd = exporting.export_buffer();
+  MemoryImplVvas importing(MemoryImplType::XRT, fd, size_t{8}, opened_device());
+  close(fd);
+  const_cast<uint8_t*>(exporting.map(DataMapFlags::WRITE))[7] = 5;
+  EXPECT_EQ(importing.map(DataMapFlags::READ)[7], 5);
+  EXPECT_EQ(importing.get_size(), 8U);
+  EXPECT_EQ(importing.get_device_handle(), opened_device());
 }
 
 // A picture of GRAY8 whose rows are longer than its width, and begin late.
@@ -168,6 +186,30 @@ TEST_F(OwnFrame, ThatOfTheDeviceIsMadeByItsClassToo) {
   EXPECT_NE(std::dynamic_pointer_cast<VideoFrameImplXRT>(made.get_pimpl_handle()), nullptr);
   VideoFrame host(VideoFrameImplType::NON_CMA, size_t{24}, uint8_t{0}, info, opened_device());
   EXPECT_EQ(std::dynamic_pointer_cast<VideoFrameImplXRT>(host.get_pimpl_handle()), nullptr);
+}
+
+TEST_F(OwnFrame, TheClassOfThoseOfTheDeviceTakesPointersAndBufferObjectsToo) {
+  VideoInfo info{};
+  info.width = info.height = 4;
+  info.fmt = VideoFormat::Y_UV8_420;
+  std::vector<uint8_t> luma(16), chroma(8);
+  std::vector<uint8_t*> pointers = {luma.data(), chroma.data()};
+  VideoFrameImplXRT wrapping(pointers, info, opened_device());
+  EXPECT_EQ(wrapping.map(DataMapFlags::READ).planes[0].data, luma.data());
+  EXPECT_EQ(wrapping.map(DataMapFlags::READ).planes[1].data, chroma.data());
+  EXPECT_LT(wrapping.export_buffer(), 0);
+
+  const xrt::device device{0};
+  xrt::bo first(device, 16, 0), second(device, 8, 0);
+  std::vector<xrt::bo*> objects = {&first, &second};
+  VideoFrameImplXRT frame(uint8_t{0}, objects, info, opened_device());
+  EXPECT_EQ(frame.map(DataMapFlags::READ).planes[0].data, first.map());
+  EXPECT_EQ(frame.map(DataMapFlags::READ).planes[1].phy_addr, second.address());
+  EXPECT_EQ(frame.get_video_info().width, 4);
+  EXPECT_EQ(frame.get_device_handle(), opened_device());
+  objects = {&second};
+  EXPECT_THROW(VideoFrameImplXRT(uint8_t{0}, objects, info, opened_device()),
+               std::invalid_argument);
 }
 
 class CountingPreProcess : public PreProcessImplBase {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/support/log_capture.h"
@@ -107,6 +108,24 @@ TEST(MetaConvert, KeysChangeTheLook) {
   EXPECT_EQ(text.text_font.font_color.blue, 7);
 }
 
+TEST(MetaConvert, DefaultsOfKeys) {
+  const Node root = root_of({box("dog")});
+  const auto place = [&](const std::string& json) {
+    const auto shapes = convert(root, json);
+    return std::pair(shapes->text_params.at(0).points.x, shapes->text_params.at(0).points.y);
+  };
+  const auto font = [&](const std::string& json) {
+    return convert(root, json)->text_params.at(0).text_font.font_num;
+  };
+  EXPECT_EQ(font(""), 0);
+  EXPECT_EQ(font(R"({"font": 2})"), 2);
+  EXPECT_EQ(place(R"({"y-offset": 0})"), place(""));
+  EXPECT_EQ(place(R"({"y-offset": 3})").second, place("").second + 3);
+  EXPECT_EQ(place(R"({"draw-above-bbox-flag": true})"), place(""));
+  EXPECT_LT(place("").second, 40) << "above the box";
+  EXPECT_GT(place(R"({"draw_above_bbox_flag": false})").second, 40) << "inside";
+}
+
 TEST(MetaConvert, ClassesAreLinesBelowEachOther) {
   const auto info = convert(classification());
   EXPECT_THAT(texts(*info), ElementsAre("cat", "900"));
@@ -161,6 +180,11 @@ TEST(MetaConvert, LevelsHaveColours) {
                   {"level": 0, "red": 1, "green": 2, "blue": 3},
                   {"level": 2, "red": 4, "green": 5, "blue": 6}]})"),
               ElementsAre(Color(1, 2, 3), Color(4, 5, 6), Color(1, 2, 3), Color(1, 2, 3)));
+}
+
+TEST(MetaConvert, AColourWithoutALevelIsThatOfTheFirst) {
+  EXPECT_THAT(colors_of_chain({"a", "b", "c"}, R"({"label-color": [{"red": 9}]})"),
+              ElementsAre(Color(9, 0, 0), kGreen, kRed));
 }
 
 TEST(MetaConvert, ClassesChooseWhatIsShownAndItsColour) {

@@ -28,10 +28,14 @@ using ::testing::HasSubstr;
 enum WaitResult { kSucceeded, kFailed, kNotEnded, kNotStarted };
 
 constexpr const char* kBeatBytes = "MILLRACE_PL_BEAT_BYTES";
+constexpr const char* kLibrary = "MILLRACE_PL_KERNELS";
 
 class PLKernelTest : public ::testing::Test {
  protected:
-  ~PLKernelTest() override { unsetenv(kBeatBytes); }
+  ~PLKernelTest() override {
+    unsetenv(kBeatBytes);
+    unsetenv(kLibrary);
+  }
 
   PLKernel kernel(const std::string& name,
                   std::string json = "{\"kernel-library\": \"" MILLRACE_TEST_KERNELS "\"}") {
@@ -146,6 +150,25 @@ TEST_F(PLKernelTest, AKernelOfALibraryReplacesTheBuiltInOneOfItsName) {
   inverting.process(address(in), address(out), 4u);
   EXPECT_EQ(inverting.wait(0), kSucceeded);
   EXPECT_EQ(read(out), (std::vector<uint32_t>{0xffffffffu, 7}));
+}
+
+// The same call inverts 4 bytes and copies 4 beats.
+TEST_F(PLKernelTest, AKernelOfTheEnvironmentReplacesTheBuiltInOne) {
+  Memory in = words(ramp(64)), out = words(std::vector<uint32_t>(64, 9));
+  ASSERT_EQ(setenv(kLibrary, MILLRACE_REPLACING_KERNELS, 1), 0);
+  PLKernel inverting = kernel("pass_through", "{}");
+  ASSERT_EQ(unsetenv(kLibrary), 0);
+  PLKernel copying = kernel("pass_through", "{}");
+
+  inverting.process(address(in), address(out), 4u);
+  EXPECT_EQ(inverting.wait(0), kSucceeded);
+  std::vector<uint32_t> expected(64, 9);
+  expected[0] = ~4u;
+  EXPECT_EQ(read(out), expected);
+
+  copying.process(address(in), address(out), 4u);
+  EXPECT_EQ(copying.wait(0), kSucceeded);
+  EXPECT_EQ(read(out), ramp(64));
 }
 
 TEST_F(PLKernelTest, DescribesItsArguments) {
@@ -289,11 +312,11 @@ TEST_F(PLKernelTest, UnknownKernelsAndLibrariesAreRefused) {
 }
 
 TEST_F(PLKernelTest, TheEnvironmentNamesALibraryToo) {
-  ASSERT_EQ(setenv("MILLRACE_PL_KERNELS", MILLRACE_TEST_KERNELS, 1), 0);
+  ASSERT_EQ(setenv(kLibrary, MILLRACE_TEST_KERNELS, 1), 0);
   std::vector<ArgumentInfo> arguments;
   kernel("await", "").get_config(arguments);
   EXPECT_EQ(arguments.size(), 1u);
-  ASSERT_EQ(unsetenv("MILLRACE_PL_KERNELS"), 0);
+  ASSERT_EQ(unsetenv(kLibrary), 0);
   EXPECT_THROW(kernel("await", ""), std::invalid_argument);
 }
 

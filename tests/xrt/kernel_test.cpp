@@ -150,6 +150,31 @@ TEST_F(KernelTest, AnXclbinListsTheKernelsThereAre) {
   EXPECT_THROW(program.get_kernel("scale"), std::invalid_argument);
 }
 
+// With a library whose kernel has the name of the built-in one.
+class ReplacedKernelTest : public KernelTest {
+ protected:
+  static void SetUpTestSuite() { setenv("MILLRACE_PL_KERNELS", MILLRACE_REPLACING_KERNELS, 1); }
+};
+
+// The same call inverts 4 bytes and copies 4 beats.
+TEST_F(ReplacedKernelTest, RunsInsteadOfTheBuiltInOne) {
+  kernel inverting(device_, id_, "pass_through");
+  EXPECT_EQ(xclbin(std::vector<char>{'x'}).get_kernels().size(), 1u);
+  unsetenv("MILLRACE_PL_KERNELS");
+  kernel copying(device_, id_, "pass_through");
+  const std::vector<uint32_t> numbers(64, 5);
+  bo in = words(copying, 0, numbers);
+  bo out = words(copying, 1, std::vector<uint32_t>(64, 9));
+
+  EXPECT_EQ(inverting(in, out, 4u).wait(), ERT_CMD_STATE_COMPLETED);
+  std::vector<uint32_t> expected(64, 9);
+  expected[0] = ~5u;
+  EXPECT_EQ(read(out), expected);
+
+  EXPECT_EQ(copying(in, out, 4u).wait(), ERT_CMD_STATE_COMPLETED);
+  EXPECT_EQ(read(out), numbers);
+}
+
 TEST_F(KernelTest, AnXclbinIsKnownByItsContent) {
   const millrace::test::TemporaryDirectory directory;
   const std::string path = directory.file("a.xclbin");

@@ -50,8 +50,17 @@ TEST(NotEmulated, FailsAtTheCallAndNamesTheClass) {
   EXPECT_THAT(refusal([&] { aie::profiling{opened}; }), HasSubstr("xrt::aie::profiling"));
   EXPECT_THAT(refusal([&] { aie::buffer(context, "gmio"); }), HasSubstr("xrt::aie::buffer"));
   EXPECT_THAT(refusal([&] { aie::device(0U).reset_array(); }), HasSubstr("xrt::aie::device"));
-  EXPECT_THAT(refusal([&] { mailbox{run(kernel(context, "pass_through"))}; }),
-              HasSubstr("xrt::mailbox"));
+  EXPECT_THAT(refusal([&] { aie::hw_context(context).reset_array(); }),
+              HasSubstr("xrt::aie::hw_context::reset_array"));
+  EXPECT_THAT(refusal([&] { aie::program(elf()).get_partition_size(); }),
+              HasSubstr("xrt::aie::program"));
+  kernel copy(context, "pass_through");
+  EXPECT_THAT(refusal([&] { mailbox{run(copy)}; }), HasSubstr("xrt::mailbox"));
+  EXPECT_THAT(refusal([&] { run(copy).abort(); }), HasSubstr("xrt::run::abort"));
+  EXPECT_THAT(refusal([&] { copy.offset(0); }), HasSubstr("xrt::kernel::offset"));
+  EXPECT_THAT(refusal([&] { copy.read_register(16); }), HasSubstr("xrt::kernel::read_register"));
+  EXPECT_THAT(refusal([&] { copy.write_register(16, 1); }),
+              HasSubstr("xrt::kernel::write_register"));
   aie::bo memory(context, 8, 0);
   memory.sync(XCL_BO_SYNC_BO_TO_DEVICE);
   EXPECT_THAT(refusal([&] { memory.sync("port", XCL_BO_SYNC_BO_TO_DEVICE); }),
