@@ -119,7 +119,7 @@ TEST_F(OwnFunctions, WriteAndReadTheTensorsOfARunner) {
   ops[0].in_frame = &picture;
   ops[0].out_frame = &floats;
 
-  // Of a dark picture only these two pixels stay above zero: (1 + 2 + 3) * (1 + 10) in all.
+  // Only these two pixels of a dark picture stay above zero: (1 + 2 + 3) * (1 + 10) in all.
   for (const auto& [brighter, bright] : {std::pair(6, 0), std::pair(9, 15)}) {
     auto* grey = const_cast<uint8_t*>(picture.map(DataMapFlags::WRITE).planes[0].data);
     std::fill_n(grey, kPixels, uint8_t{90});
