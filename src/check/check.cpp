@@ -430,6 +430,10 @@ void note_all_asked() noexcept {
   checker().book.note_all_asked();
 }
 
+void note_ends_all() noexcept {
+  contained([] { checker().book.note_ends_all(); });
+}
+
 void note_unit_asked(uint16_t unit) noexcept {
   checker().book.note_unit_asked(unit);
 }

@@ -48,6 +48,8 @@ struct JobTraits {
   bool has_callback = false;
   // Whether the program has a handle whose destructor waits for the job.
   bool has_handle = false;
+  // Whether its status is written to memory of the program.
+  bool writes_status = false;
   uint64_t shown_id = 0;                 // the id that the program knows, if it is another one
   std::optional<uint16_t> shown_unit{};  // the number of the unit in the ids that it knows
   const void* model = nullptr;  // stands for the object of the program that it must not free
@@ -86,6 +88,8 @@ void note_asked_up_to(queue::SequenceId id) noexcept;
 void note_all_asked() noexcept;
 // Does the same for all jobs of a unit, as by an event file descriptor of the unit.
 void note_unit_asked(uint16_t unit) noexcept;
+// The program ends all jobs, and knows the outcome of those in flight that write their status.
+void note_ends_all() noexcept;
 // The program has asked whether a job is completed, and it is not.
 void note_poll_of_pending() noexcept;
 // The program waits for a job whose result was collected before, by the id that it knows.

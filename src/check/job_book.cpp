@@ -159,6 +159,11 @@ JobPointer JobBook::note_asked(queue::SequenceId id) {
   return job;
 }
 
+void JobBook::note_ends_all() {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [id, job] : in_flight_) job->asked = job->asked || job->traits.writes_status;
+}
+
 void JobBook::note_asked_up_to(queue::SequenceId id) {
   const auto is_before = [&](queue::SequenceId other) {
     return queue::unit_of(other) == queue::unit_of(id) && other <= id;

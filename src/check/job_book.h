@@ -86,6 +86,8 @@ class JobBook {
   void note_asked_up_to(queue::SequenceId id);
   void note_unit_asked(uint16_t unit) noexcept { asked_units_[unit].store(true); }
   void note_all_asked() noexcept { all_asked_.store(true); }
+  // Notes that the program will know the outcome of jobs in flight that write their status.
+  void note_ends_all();
   // Returns a job that is in flight, or of whose outcome the program has not asked.
   JobPointer find(queue::SequenceId id);
   void note_discarded(queue::SequenceId id);

@@ -144,6 +144,11 @@ TEST(HazardReport, LeavesOutJobsOfThreadsThatStillRunAtTheEnd) {
   EXPECT_TRUE(none.empty()) << json(none).dump(2);
 }
 
+TEST(HazardReport, LeavesOutJobsWhoseStatusACloseWrites) {
+  const std::vector<json> none = HazardPrograms().findings_of("nrt_hazards", "closed_in_flight");
+  EXPECT_TRUE(none.empty()) << json(none).dump(2);
+}
+
 TEST(HazardReport, NamesJobsTensorAndCallsOfTheProgram) {
   const HazardPrograms programs;
   const std::vector<json> findings = programs.findings_of("native_hazards", "shared_output_wrong");

@@ -112,6 +112,13 @@ static void never_waited_right(void) {
   wait_for(execute(outputs, &status[0]));
 }
 
+/* Not on the page: nrt_close() writes the statuses of what it ends. */
+static void closed_in_flight(void) {
+  execute(outputs, &status[0]);
+  nrt_close();
+  if (status[0] != NRT_SUCCESS && status[0] != NRT_CLOSED) exit(1);
+}
+
 static void busy_polling_wrong(void) {
   const nrta_seq_t computed = execute(outputs, &status[0]);
   bool completed = false;
@@ -145,6 +152,7 @@ static const struct {
     {"freed_in_flight_model_right", freed_in_flight_model_right},
     {"never_waited_wrong", never_waited_wrong},
     {"never_waited_right", never_waited_right},
+    {"closed_in_flight", closed_in_flight},
     {"busy_polling_wrong", busy_polling_wrong},
     {"busy_polling_right", busy_polling_right},
 };

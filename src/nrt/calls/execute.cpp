@@ -30,7 +30,7 @@ NRT_STATUS execute(const char* call, Runtime& runtime, const Execution& executio
   const check::SynchronousCall waits;
   const Status status = (*unit)->queue_unit().execute([&](queue::Task& task) {
     if (runtime::jobs_are_watched()) [[unlikely]]
-      watch_execution(*binding, (*unit)->number());
+      watch_execution(*binding, (*unit)->number(), true);
     static_cast<ComputeTask&>(task).fill(std::move(binding), {&outcome, nullptr});
     accepted = true;
   });

@@ -6,6 +6,7 @@
 
 #include "base/cancellation.h"
 #include "base/float_environment.h"
+#include "check/check.h"
 #include "nrt/calls/call.h"
 #include "nrt/calls/out_values.h"
 #include "nrt/nrt.h"
@@ -73,6 +74,8 @@ void nrt_close(void) {
   const millrace::DefaultFloatEnvironment floats;  // used for the times in traces and profiles
   const trace::CallScope traced("nrt_close");
   contained("nrt_close", [] {
+    if (millrace::check::on()) [[unlikely]]
+      millrace::check::note_ends_all();
     Runtime::stop();
     return NRT_SUCCESS;
   });

@@ -34,21 +34,22 @@ const char* name_of_side(const std::shared_ptr<const Storage>& storage) {
 
 }  // namespace
 
-void watch_execution(const Binding& binding, uint16_t unit) noexcept {
+void watch_execution(const Binding& binding, uint16_t unit, bool writes_status) noexcept {
   try {
     const std::vector<runtime::TensorBinding> outputs = wanted_outputs(binding);
-    runtime::watch_job(binding.model->executor()->model(),
-                       {binding.model->frames(), binding.inputs, outputs},
-                       {.shown_unit = unit, .model = binding.model.get()});
+    runtime::watch_job(
+        binding.model->executor()->model(), {binding.model->frames(), binding.inputs, outputs},
+        {.writes_status = writes_status, .shown_unit = unit, .model = binding.model.get()});
   } catch (const std::exception&) {
     // Memory is exhausted: the checker does not see this request.
   }
 }
 
-void watch_transfer(const Transfer& transfer, uint16_t unit) noexcept {
+void watch_transfer(const Transfer& transfer, uint16_t unit, bool writes_status) noexcept {
   const check::Tensor from{transfer.from, transfer.bytes, name_of_side(transfer.source)};
   const check::Tensor to{transfer.to, transfer.bytes, name_of_side(transfer.target)};
-  check::begin_job("a transfer unit", {&from, 1}, {&to, 1}, {.shown_unit = unit});
+  check::begin_job("a transfer unit", {&from, 1}, {&to, 1},
+                   {.writes_status = writes_status, .shown_unit = unit});
 }
 
 }  // namespace millrace::nrt

@@ -1,5 +1,6 @@
 // Tells the hazard checker (check/check.h) and, of executions, the recorder (record/record.h) which
-// memory a request uses. `unit` is the number of the unit in the ids that programs see.
+// memory a request uses. `unit` is the number of the unit in the ids that programs see;
+// `writes_status`: the program has given memory for the status.
 // Requirement: check::on() or, for an execution, runtime::jobs_are_watched() returned true.
 // Thread-safe.
 #pragma once
@@ -11,7 +12,7 @@
 
 namespace millrace::nrt {
 
-void watch_execution(const Binding& binding, uint16_t unit) noexcept;
-void watch_transfer(const Transfer& transfer, uint16_t unit) noexcept;
+void watch_execution(const Binding& binding, uint16_t unit, bool writes_status) noexcept;
+void watch_transfer(const Transfer& transfer, uint16_t unit, bool writes_status) noexcept;
 
 }  // namespace millrace::nrt

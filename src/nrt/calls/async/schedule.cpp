@@ -70,7 +70,7 @@ NRT_STATUS submit_transfer(Runtime& runtime, const Route& route, int core_of_ten
   if (found != NRT_SUCCESS) return found;
   return submit<TransferTask>(route, destination, [&](TransferTask& task, StatusTarget target) {
     if (check::on()) [[unlikely]]
-      watch_transfer(transfer, destination.unit->number());
+      watch_transfer(transfer, destination.unit->number(), target.ret != nullptr);
     task.fill(std::move(transfer), std::move(target));
   });
 }
@@ -151,7 +151,7 @@ NRT_STATUS schedule_execution(const Route& route, nrt_model* model, const nrt_te
     if (status != NRT_SUCCESS) return status;
     return submit<ComputeTask>(route, destination, [&](ComputeTask& task, StatusTarget target) {
       if (runtime::jobs_are_watched()) [[unlikely]]
-        watch_execution(*binding, destination.unit->number());
+        watch_execution(*binding, destination.unit->number(), target.ret != nullptr);
       task.fill(std::move(binding), std::move(target));
     });
   });
