@@ -11,7 +11,7 @@ target_compile_options(millrace_settings INTERFACE
 # libraries: lld 14 cannot demangle `operator co_await`, so their version scripts would miss it.
 find_program(MILLRACE_LLD NAMES ld.lld)
 add_library(millrace_fast_link INTERFACE)
-if(MILLRACE_LLD)
+if(MILLRACE_LLD AND NOT CMAKE_CROSSCOMPILING)  # which a cross compiler does not find
   target_link_options(millrace_fast_link INTERFACE
     "$<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-fuse-ld=lld>")
 endif()
