@@ -28,7 +28,7 @@ using Types = std::set<int>;
 const Types kFloatingTypes = {TensorProto::FLOAT, TensorProto::FLOAT16, TensorProto::DOUBLE,
                               TensorProto::BFLOAT16};
 
-// The types of operators that the library does not have: those of the parameter in question of
+// The types of operators that libonnx does not have: those of the parameter in question of
 // tests/e2e/operator_models.cpp.
 Types types_of_new(const std::string& op_type) {
   const std::set<std::string> without_double = {"CausalConvWithState", "LinearAttention",

@@ -13,7 +13,7 @@ struct Parameter {
   int index = 0;
 };
 
-// Types of the standard that TensorProto of the library does not have, by the number they have
+// Types of the standard that TensorProto of libonnx does not have, by the number they have
 // there.
 enum NarrowType : int {
   kFloat8E4M3FN = 17,
@@ -32,7 +32,7 @@ enum NarrowType : int {
 std::string type_name(int type);
 
 // The element types (of TensorProto) that the standard lists for a parameter of the operator in an
-// opset of the default domain; the floating types where the library is older than the operator and
+// opset of the default domain; the floating types where libonnx is older than the operator and
 // there is no list of it here.
 std::set<int> standard_types(const std::string& op_type, int opset, Parameter parameter);
 
