@@ -1,8 +1,11 @@
 // The programs of docs/hazards.md in the VART-ML API: `vart_hazards MODEL.rai HAZARD_wrong` makes
 // one mistake, HAZARD_right does the same work as it should be done. The page shows the bodies of
 // the functions. The device must be slow enough for jobs to be in flight meanwhile.
+#include <unistd.h>
+
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <future>
 #include <iostream>
 #include <map>
@@ -91,8 +94,12 @@ class Programs {
   // Not on the page: a thread that has submitted a job, and has ended or is about to wait, when
   // another one ends the process.
   void thread_has_ended() {
-    std::thread([this] { runner->execute_async(pictures, scores); }).join();
-    std::this_thread::sleep_for(100ms);  // the system lists it a little longer
+    std::string listed;
+    std::thread([&] {
+      listed = "/proc/self/task/" + std::to_string(::gettid());
+      runner->execute_async(pictures, scores);
+    }).join();
+    while (std::filesystem::exists(listed)) std::this_thread::yield();  // a little after the join
     std::exit(0);
   }
   void thread_still_runs() {
@@ -100,7 +107,7 @@ class Programs {
     std::thread([this, &submitted] {
       const vart::JobHandle job = runner->execute_async(pictures, scores);
       submitted.set_value();
-      std::this_thread::sleep_for(10s);
+      std::promise<void>().get_future().wait();  // it never comes to its wait
       runner->wait(job, 10s);
     }).detach();
     submitted.get_future().wait();
